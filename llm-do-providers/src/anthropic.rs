@@ -1,15 +1,15 @@
-//! Models behind the Anthropic Messages API, at its home or on any compatible server.
+//! Models behind the Anthropic Messages API, at Anthropic or on any compatible server.
 
-mod accumulator;
 mod binding;
 mod builder;
+mod convert;
+mod fault;
+mod history;
 mod parts;
 mod programs;
-mod replay;
-mod request;
-mod server_tools;
 mod stream;
 mod thinking;
+mod tools;
 mod wire;
 
 use std::sync::Arc;
@@ -46,138 +46,142 @@ inventory::submit! {
     })
 }
 
-/// A model that is reached through the [Anthropic Messages API](https://platform.claude.com/docs/en/api/messages/create).
+/// A model behind the [Anthropic Messages API](https://platform.claude.com/docs/en/api/messages/create).
 ///
-/// The models are Claude, and models of other makers whose servers support this API; `ANTHROPIC_BASE_URL` or
-/// [`base_url`](AnthropicBuilder::base_url) sets the server. In the catalog, it is `anthropic:MODEL`. What is sent to a
-/// Claude model, and what is left out because the API would refuse it, depends on its name and the
-/// [capabilities](crate::CapabilityTable); a name that is newer than this crate is treated as one of the newest models.
+/// Use it for Claude, and for models of other vendors on servers that support this API: set the server with
+/// `ANTHROPIC_BASE_URL` or [`base_url`](AnthropicBuilder::base_url). In the catalog, a model is `anthropic:MODEL`.
 ///
-/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the
-/// network](crate#on-the-network). An error inside of a stream has the [status of its
-/// type](https://platform.claude.com/docs/en/api/errors), and so is tried again like one before it.
+/// What is sent to a Claude model depends on its name and the [capabilities](crate::CapabilityTable): settings that the API
+/// would refuse are left out. A name that is newer than this crate is treated like the newest known models.
+///
+/// Timeouts, retries, and your own fields and headers work as for [all models on the network](crate#on-the-network). An
+/// error event inside a stream gets the [HTTP status of its type](https://platform.claude.com/docs/en/api/errors), and
+/// follows the retry rules for that status.
 ///
 /// # Settings
 ///
-/// | Setting | Goes as | On |
+/// | Setting | Sent as | Models |
 /// | --- | --- | --- |
 /// | instructions | `system` | all |
 /// | `max_tokens` | `max_tokens`, which the API requires | all; see below |
-/// | `temperature`, `top_p` | the same | up to 4.6, while the model does not think; from 3.7 on only one of the two, and
-//`temperature` has precedence. Both to models of other makers |
+/// | `temperature`, `top_p` | `temperature`, `top_p` | Claude up to 4.6, while thinking is off; from 3.7 on only one of the two, and `temperature` has precedence. Models of other vendors get both |
 /// | `stop` | `stop_sequences` | all |
-/// | `thinking` | `thinking`, `output_config.effort` | from 3.7 on, and models of other makers; see below |
-/// | `parallel_tool_calls: false` | `disable_parallel_tool_use` | all, if there are tools |
+/// | `thinking` | `thinking`, `output_config.effort` | Claude from 3.7 on, and models of other vendors; see below |
+/// | `parallel_tool_calls: false` | `disable_parallel_tool_use` | all, if the request has tools |
 /// | `cache_prompt` | `cache_control` | all; see below |
-/// | `service_tier` | the same: `auto`, `standard_only` | all |
-/// | `seed`, `presence_penalty`, `frequency_penalty` | nothing: the API has no place for them | |
+/// | `service_tier` | `service_tier`: `auto`, `standard_only` | all |
+/// | `seed`, `presence_penalty`, `frequency_penalty` | not sent: the API has no field for them | |
 ///
-/// A setting that is not sent, or not as it was set, is a [warning](crate::Response::warnings) of the answer.
+/// A setting that is left out or changed is reported as a [warning](crate::Response::warnings) of the answer. Send other
+/// fields, such as `metadata` and `top_k`, with [`extra_body`](crate::Settings::extra_body).
 ///
-/// `metadata`, `top_k` and others go through [`extra_body`](crate::Settings::extra_body).
-///
-/// By default, an answer may have 32,000 tokens, thoughts included, or the maximum of the model if that
-/// is lower: 8,192 for Claude 3.5 and models of other makers, 4,096 for older ones. That much arrives within the default
-/// timeout; stream the answer, and set a higher limit, if you expect more.
+/// The default of `max_tokens` is 32,000 tokens, thinking included, or the model's maximum if that is lower: 8,192 for
+/// Claude 3.5 and models of other vendors, 4,096 for older ones. An answer of that length arrives within the default
+/// timeout. For longer answers, set a higher limit and stream.
 ///
 /// # Thinking
 ///
-/// [Levels](crate::ThinkingLevel) go as the [model understands](https://platform.claude.com/docs/en/build-with-claude/thinking)
-/// them: Claude 3.7 to 4.5 as a budget of tokens (`minimal` 1,024, `low` 2,048, `medium` 8,192, `high` 16,384, which become less
-/// where `max_tokens` leaves no room; your own number stays as it is, if it is at least 1,024 and below `max_tokens`), newer ones as an effort of `low`, `medium` or `high`, with a summary of the
-/// thoughts. `off` sends nothing up to 4.5, which do not think by default, then `disabled`, with Sonnet 5.5
-/// `between_tools`, and a low effort where a model always thinks: Fable, Mythos and Opus 5.5. If nothing is set, nothing is
-/// sent; models from Sonnet 5 on then think, and show no thoughts.
+/// How a [level](crate::ThinkingLevel) is sent [depends on the model](https://platform.claude.com/docs/en/build-with-claude/thinking):
 ///
-/// Models of other makers are asked as Claude 3.7. No budget goes where `max_tokens` is 1,024 or less, nor amid a turn that
-/// began without a thought of this provider's, since the API refuses both.
+/// - Claude 3.7 to 4.5 and models of other vendors get a budget in tokens: `minimal` 1,024, `low` 2,048, `medium` 8,192,
+///   `high` 16,384. The budget of a level is reduced to fit `max_tokens`. Your own number is sent unchanged if it is at
+///   least 1,024 and below `max_tokens`.
+/// - Newer models get an effort of `low`, `medium` or `high`, and return a summary of their thoughts.
+/// - `off` sends nothing up to Claude 4.5, which does not think by default. Newer models get `disabled`, Sonnet 5.5
+///   `between_tools`, and the models that always think (Fable, Mythos and Opus 5.5) a low effort.
+/// - Without the setting, nothing is sent: models from Sonnet 5 on then think, and do not return their thoughts.
 ///
-/// Thoughts, encrypted ones too, are kept with their signatures and go back as they came. From Fable 5.1 and Claude 5.5 on, they
-/// [hold](https://platform.claude.com/docs/en/build-with-claude/preserved-thinking) only behind the system prompt, the tools and
-/// the messages that they were made for, and the API refuses a conversation in which those have changed. So the request
-/// asks it to drop thoughts that are no longer valid (`block_binding`), and the model continues without them: after the
-/// instructions changed, or a history was shortened. That needs the beta `thinking-binding-controls-2026-08-01`, which is
-/// sent to `api.anthropic.com`; other
-/// servers may refuse it, and get it only if you name it with [`beta`](AnthropicBuilder::beta). With `off`, Sonnet 5.5 and
-/// Haiku 5.5 do not support `block_binding`: they get only the thoughts of the turn in progress.
+/// No budget is sent if `max_tokens` is 1,024 or less, or in the middle of a turn that began without a thought of this
+/// provider: the API refuses both.
+///
+/// Thoughts, encrypted ones included, are sent back unchanged, with their signatures. From Fable 5.1 and Claude 5.5 on, a
+/// thought [is valid](https://platform.claude.com/docs/en/build-with-claude/preserved-thinking) only after the system prompt,
+/// tools and messages that it was created with, and the API refuses a conversation in which these have changed. The request
+/// therefore asks the API to drop invalid thoughts (`block_binding`), so that the conversation continues after a change of
+/// the instructions or a shortened history. This needs the beta `thinking-binding-controls-2026-08-01`, which is sent to
+/// `api.anthropic.com`. Other servers may refuse it, and get it only if you add it with [`beta`](AnthropicBuilder::beta).
+/// With `off`, Sonnet 5.5 and Haiku 5.5 do not support `block_binding`: they get only the thoughts of the current turn.
 ///
 /// # Tools and structured output
 ///
-/// A [choice](crate::ToolChoice) goes as `any`, `none`, or for one tool as `tool` with its name. Where the API refuses to
-/// force a tool, the model has the choice instead: with a budget to think, and with Fable, Mythos, Opus 5.5 and Sonnet 5.5.
+/// A [tool choice](crate::ToolChoice) is sent as `any`, `none`, or `tool` with a name. Where the API cannot force a tool
+/// call, the model chooses: with a thinking budget, and with Fable, Mythos, Opus 5.5 and Sonnet 5.5.
 ///
-/// The schema of a tool goes in draft 2020-12. The API refuses alternatives at its root, so these become one object with the
-/// properties of all, and names of properties with other characters than letters, digits, `_`, `.` and `-`: these are renamed, and
-/// restored in calls. [`tool_notes`](crate::Model::tool_notes) lists what is renamed or only in words.
+/// Tool schemas are sent in draft 2020-12. The API refuses alternatives at the root of a schema, so these become one object
+/// with the properties of all of them. It also refuses property names with characters other than letters, digits, `_`, `.`
+/// and `-`: these properties are renamed, and get their own names back in calls. [`tool_notes`](crate::Model::tool_notes)
+/// lists what is renamed, and what the schema only describes.
 ///
-/// An output schema goes as [`output_config.format`](https://platform.claude.com/docs/en/build-with-claude/structured-outputs)
-/// with Claude 4.5 and newer; their [`Profile`] declares it. Bounds that the API does not enforce go into descriptions, as do
-/// defaults and examples. The description of a field whose type is a reference goes into a separate definition, where the
-/// limits below leave room for it. A schema that it cannot enforce (a map, a value or an object of any kind, a recursive type, more than 24
-/// optional properties or 16 alternatives) goes into the system prompt instead.
+/// Claude 4.5 and newer enforce an output schema as
+/// [`output_config.format`](https://platform.claude.com/docs/en/build-with-claude/structured-outputs); their [`Profile`]
+/// declares it. Bounds that the API does not enforce move into descriptions, and so do defaults and examples. The
+/// description of a field whose type is a reference moves into a separate definition, within the limits below. A schema that
+/// the API cannot enforce is sent in the system prompt instead: one with a map, a value or an object of any kind, a
+/// recursive type, more than 24 optional properties, or more than 16 alternatives.
 ///
-/// If the limit on tokens cuts off an answer in a call, that call is left out, and the answer finishes with
-/// [`Length`](crate::FinishReason::Length), as it does when the context is full. An answer with an unknown stop reason, or with
-/// calls and no stop reason, finishes with [`Other`](crate::FinishReason::Other).
+/// If the token limit cuts off an answer inside a tool call, that call is dropped, and the answer finishes with
+/// [`Length`](crate::FinishReason::Length). So does an answer that fills the context. An answer with an unknown stop reason,
+/// or with calls and no stop reason, finishes with [`Other`](crate::FinishReason::Other).
 ///
-/// When a model refuses, the answer finishes with [`ContentFilter`](crate::FinishReason::ContentFilter), and an opaque part
-/// `refusal` has the reason that the provider gives.
+/// If the model refuses, the answer finishes with [`ContentFilter`](crate::FinishReason::ContentFilter), and an opaque part
+/// `refusal` contains the provider's reason.
 ///
 /// # Server-side tools
 ///
-/// | Tool | Goes as |
+/// | Tool | Sent as |
 /// | --- | --- |
-/// | `web_search`, with `max_uses` and one of `allowed_domains` and `blocked_domains` | `web_search_20250305` |
-/// | `web_fetch`, which Opus 5 does not have | `web_fetch_20250910` |
+/// | `web_search`, with `max_uses` and either `allowed_domains` or `blocked_domains` | `web_search_20250305` |
+/// | `web_fetch`, except for Opus 5 | `web_fetch_20250910` |
 /// | `code_execution` | `code_execution_20250825` |
-/// | `programmatic_tool_calling` | `code_execution_20260120`, in place of the one above, and `allowed_callers` of each tool; see below |
+/// | `programmatic_tool_calling` | `code_execution_20260120`, which replaces `code_execution`, and `allowed_callers` of each tool; see below |
 ///
-/// `image_generation` is refused, and so is a tool that is not in the model's [`Profile`]; models of other makers have none.
+/// `image_generation` is refused, and so is a tool that is not in the model's [`Profile`]. Models of other vendors have no
+/// server-side tools.
 ///
-/// These are the versions that models since 3.5 take; newer ones of search and fetch run code on what they find. Uses and
-/// results are parts of the answer, and go back as they came, encrypted content and citations included. Citations
-/// stand as an opaque part behind the text that they are of. A container goes on within a turn, and is not taken up by the next.
+/// Models since Claude 3.5 support these versions; newer versions of search and fetch run code on the pages. Tool uses and
+/// results are parts of the answer. They are sent back unchanged, with encrypted content and citations. Citations are an
+/// opaque part after the text that they belong to. A container is reused within a turn, but not by the next turn.
 ///
-/// With [`programmatic_tool_calling`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling), tools
-/// are offered to the model and to its code, except the [output tool](crate::Request::output_tool) and tools with a recursive schema,
-/// which the API refuses there. While code waits, its results go alone and as text, without files and cache breakpoints;
-/// `parallel_tool_calls: false` is not sent. Code waits for about 4 minutes. If it can no longer finish, because the user
-/// wrote while it waited or its beginning is no longer in the history, it is left out, and its calls go back as those of the model.
+/// With [`programmatic_tool_calling`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling),
+/// both the model and its code may call tools, except the [output tool](crate::Request::output_tool) and tools with a
+/// recursive schema, which the API refuses to offer to code. While code waits, only its results are sent, as text, without
+/// files and cache breakpoints, and `parallel_tool_calls: false` is not sent. Code waits for about 4 minutes. Code that can
+/// no longer finish is left out, and its calls are sent as the model's own: if the user wrote while it waited, or its start
+/// is no longer in the history.
 ///
 /// The provider [pauses](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons) a turn that takes long.
-/// It is asked to go on here, up to 10 times, so that a request has one answer and a stream one end; its usage counts each of
-/// the requests. What is paused after that finishes with [`Length`](crate::FinishReason::Length).
+/// The request is then continued automatically, up to 10 times, so that a request has one answer and a stream one end. The
+/// usage covers all of these requests. If the answer pauses again, it finishes with [`Length`](crate::FinishReason::Length).
 ///
 /// # Caching
 ///
-/// With `cache_prompt`, [marks](https://platform.claude.com/docs/en/build-with-claude/prompt-caching) stand behind the tools,
-/// the system prompt and the last two messages of the user, so that each request finds what the one before it put there.
-/// They last five minutes. [`Usage::input_tokens`](crate::Usage) includes what comes from the cache or goes into it, which on
-/// the wire it does not. It also includes what [compaction](https://platform.claude.com/docs/en/build-with-claude/compaction-threshold)
-/// and an [advisor](https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool) used, where `extra_body` asks for
-/// them.
+/// With `cache_prompt`, [cache breakpoints](https://platform.claude.com/docs/en/build-with-claude/prompt-caching) are set
+/// after the tools, the system prompt and the last two user messages, so that each request reads what the previous one
+/// cached. A cache entry lasts five minutes. [`Usage::input_tokens`](crate::Usage) includes cache reads and writes, which
+/// the API counts separately. It also includes the tokens of
+/// [compaction](https://platform.claude.com/docs/en/build-with-claude/compaction-threshold) and of an
+/// [advisor](https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool), if `extra_body` enables them.
 ///
 /// # Attachments
 ///
-/// They go as [images](https://platform.claude.com/docs/en/build-with-claude/vision) and
-/// [documents](https://platform.claude.com/docs/en/build-with-claude/pdf-support), in user messages and in tools' results.
+/// Attachments are sent as [images](https://platform.claude.com/docs/en/build-with-claude/vision) and
+/// [documents](https://platform.claude.com/docs/en/build-with-claude/pdf-support), in user messages and in tool results.
 ///
-/// | Media type | Goes as | Name |
+/// | Media type | Sent as | Name |
 /// | --- | --- | --- |
 /// | `image/jpeg`, `image/png`, `image/gif`, `image/webp` | `image` | not sent |
 /// | `application/pdf` | `document` | its title |
 /// | `text/*`, `application/json`, `*+json` | `document` of plain text, if it is UTF-8 | its title |
 ///
-/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and no request is sent. The result
-/// of a call that failed may only hold text: its files follow after all results of the turn, each below a line that names
-/// its tool.
+/// Any other type is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and no request is sent. The
+/// result of a failed call can contain only text: its files follow after all results of the turn, each after a line that
+/// names its tool.
 ///
 /// # Not supported
 ///
 /// Files and images by URL or by the Files API, citations of documents that you send, caches of an hour, newer versions of
-/// server-side tools, those that run on your side by a schema of Anthropic's (`bash`, `computer`), MCP connectors, skills, strict
-/// tools, batches, counting of tokens.
-///
+/// server-side tools, client-side tools that Anthropic defines (`bash`, `computer`), MCP connectors, skills, strict tools,
+/// batches, token counting.
 /// # Examples
 ///
 /// ```
@@ -209,11 +213,11 @@ impl AnthropicModel {
 
     /// Returns the model that the server calls `model`, at `ANTHROPIC_BASE_URL` with the key in `ANTHROPIC_API_KEY`.
     ///
-    /// Without `ANTHROPIC_BASE_URL` it is `https://api.anthropic.com`, which needs a key; other servers may do without.
+    /// Default: `https://api.anthropic.com`, which requires a key; other servers may not.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key, or if the base URL is
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid, or if the base URL is
     /// not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         AnthropicBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()
@@ -232,13 +236,13 @@ impl AnthropicModel {
             plan.warn_of_parallel_calls(request.settings);
         }
         let mut writer = request.writer(&self.model);
-        let body = request::messages(&self.model, &plan, self.profile, request, stream, &mut writer)?;
+        let body = convert::request(&self.model, &plan, self.profile, request, stream, &mut writer)?;
         let model = Arc::clone(&self.model);
         let tier = ServiceTier::requested(request.settings.service_tier.as_deref());
         let begin = move || AnthropicAccumulator::new(Arc::clone(&model), tier);
         let warnings = plan.warnings;
         let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
-        Ok(exchange.with_warnings(warnings).with_renamed(request::renamed(request)))
+        Ok(exchange.with_warnings(warnings).with_renamed(tools::renamed(request)))
     }
 }
 

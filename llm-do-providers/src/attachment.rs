@@ -116,7 +116,7 @@ impl Attachment {
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 impl Attachment {
     /// Returns the bytes as base64.
-    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+    #[cfg(feature = "openai")]
     pub(crate) fn base64(&self) -> Base64Display<'_, 'static, GeneralPurpose> {
         base64(&self.data)
     }
@@ -186,6 +186,18 @@ impl fmt::Debug for Attachment {
             .field("media_type", &self.media_type)
             .field("data", &format_args!("{} bytes", self.data.len()))
             .finish()
+    }
+}
+
+/// The bytes of a file, serialized as base64.
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[derive(Debug)]
+pub(crate) struct Base64<'a>(pub(crate) &'a Attachment);
+
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+impl Serialize for Base64<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_bytes(&self.0.data, serializer)
     }
 }
 

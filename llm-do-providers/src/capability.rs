@@ -1,7 +1,7 @@
-//! What models take and can do, by name.
+//! What models support, by name.
 
-// Each row of `capabilities.json` has the page where it was read, and the day. A row of a model's name takes effect as a whole: a
-// cascade of rows would leave a reader to work out what holds.
+// Each row of `capabilities.json` has its source and the day when it was read. Only one row applies to a model: rows
+// are not merged.
 
 #[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "rows are checked with any set of features"))]
 mod anthropic;
@@ -49,7 +49,7 @@ impl NativeOutput {
 
 /// Reads a list of names of server-side tools.
 fn server_side_tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [ServerSideTool], D::Error> {
-    /// All sets of tools, each at the index whose bits are its tools: a profile holds a `&'static` one.
+    /// All sets of tools; the bits of the index are the tools of the set. A profile needs a `&'static` set.
     static SETS: LazyLock<Vec<Vec<ServerSideTool>>> =
         LazyLock::new(|| (0..1 << ServerSideTool::ALL.len()).map(set).collect());
     let mut bits = 0;

@@ -57,8 +57,8 @@ impl ModelProvider {
         Self { prefix, location: Location::caller(), build: Build::ByName(build) }
     }
 
-    /// Returns a provider whose models depend on a table of capabilities, such as one that builds an `OpenAiModel` of a server of
-    /// its own; `build` gets the table that is [used](model_with).
+    /// Creates a provider whose models depend on a table of capabilities, such as one that builds an `OpenAiModel` for
+    /// its own server; `build` receives the table in [use](model_with).
     #[must_use]
     #[track_caller]
     pub const fn with_capabilities(prefix: &'static str, build: fn(&str, &CapabilityTable) -> BuiltModel) -> Self {
@@ -87,11 +87,9 @@ inventory::collect!(ModelProvider);
 ///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
 /// });
 ///
-/// // A second parameter is the table of capabilities that is used.
-/// model_provider!("lab2", |model, capabilities| {
-///     let builder = OpenAiModel::builder(model).base_url("http://lab2.example:8080/v1");
-///     Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
-/// });
+/// // A second parameter receives the table of capabilities in use. model_provider!("lab2", |model, capabilities| { let
+/// builder = OpenAiModel::builder(model).base_url("http://lab2.example:8080/v1");
+/// Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?)) });
 ///
 /// # fn main() -> Result<(), llm_do_providers::ProviderError> {
 /// # assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
@@ -114,9 +112,8 @@ macro_rules! model_provider {
 ///
 /// # Errors
 ///
-/// Returns an error of kind [`ErrorKind::Configuration`] in the cases of [`check_model_name`], and if the provider
-/// lacks
-/// something, such as a key.
+/// Returns an error of kind [`ErrorKind::Configuration`] as [`check_model_name`] does, and if a setting of the provider
+/// is missing, such as a key.
 pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
     model_with(name, &CapabilityTable::builtin())
 }
@@ -125,7 +122,7 @@ pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
 ///
 /// # Errors
 ///
-/// The same as of [`model`].
+/// Returns the errors of [`model`].
 pub fn model_with(name: &str, capabilities: &CapabilityTable) -> Result<Arc<dyn Model>, ProviderError> {
     let (provider, rest) = find(name)?;
     match provider.build {
@@ -180,7 +177,8 @@ pub fn unknown_model(name: &str, prices: &PriceTable) -> Option<String> {
     Some(format!("`{prefix}` has no known model `{model}`, as of {}{suggestion}", builtin.date()))
 }
 
-/// Returns whether a program registers the provider of a model itself. Not public API: what a project may use without a question.
+/// Returns whether the program itself registers the provider of a model, so that a project may use it without a
+/// question. Not public API. Used by `llm-do`.
 #[doc(hidden)]
 #[must_use]
 pub fn is_registered_by_program(name: &str) -> bool {
@@ -248,7 +246,7 @@ fn similar_prefix(prefix: &str) -> Option<&'static str> {
     nearest(prefix, known, MIN_SIMILARITY)
 }
 
-/// Returns the known name most similar to a misspelled one, with at least the similarity `alike`.
+/// Returns the known name most similar to a misspelled one, with at least the similarity `alike`, from 0 to 1.
 fn nearest<'a>(misspelled: &str, known: impl Iterator<Item = &'a str>, min_similarity: f64) -> Option<&'a str> {
     let misspelled = misspelled.to_ascii_lowercase();
     let scored = known.map(|known| (strsim::jaro_winkler(&misspelled, known), known));

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-/// The rows of a table, and the day for which it was made; those that are compiled in are read when they are first needed.
+/// The rows of a table and its date. The built-in rows are parsed on first use.
 #[derive(Clone, Debug)]
 pub(crate) enum DatedRows<R: 'static> {
-    /// Returns the rows that are compiled in.
+    /// Returns the built-in rows.
     Builtin(fn() -> &'static DatedRows<R>),
     Own(Arc<Own<R>>),
 }
@@ -38,7 +38,7 @@ impl<R: Clone> DatedRows<R> {
         }
     }
 
-    /// Returns the rows of `base` and then these, with the date of these.
+    /// Returns the rows of `base` followed by these, with the date of these.
     pub(crate) fn over(&self, base: &Self) -> Self {
         Self::new(self.date().to_owned(), base.rows().iter().chain(self.rows()).cloned().collect())
     }

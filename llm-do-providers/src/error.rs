@@ -109,6 +109,12 @@ impl ProviderError {
         }))
     }
 
+    /// Creates the error for a request that `provider` would refuse, so that it is not sent.
+    #[cfg(feature = "http")]
+    pub(crate) fn invalid_request(provider: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(provider, ErrorKind::InvalidRequest, message)
+    }
+
     /// Sets the HTTP status.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
@@ -276,7 +282,7 @@ impl fmt::Display for ProviderError {
 }
 
 impl fmt::Debug for ProviderError {
-    /// Shows no part of a response, and the source as its text, which quotes less than its fields.
+    /// Omits the partial response, and shows the source by its text, which reveals less than its fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Repr {
             provider,

@@ -1,4 +1,4 @@
-//! One exchange with a server: its attempts, the pieces of a streamed answer, and their errors.
+//! One exchange with a server: its attempts, the events of a streamed answer, and the errors.
 
 mod fault;
 mod json_repair;
@@ -24,7 +24,7 @@ pub(crate) use self::fault::malformed;
 pub(crate) use self::fault::protocol_error;
 pub(crate) use self::fault::{invalid_json, reported};
 use self::streaming::Streaming;
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::http::{Endpoint, Event, PreparedRequest, WholeResponse};
 use crate::message::FinishReason;
 #[cfg(feature = "anthropic")]
@@ -58,21 +58,22 @@ pub(crate) trait ResponseAccumulator: Send + 'static {
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<Absorbed, ProviderError>;
 
-    /// Returns the error for an error object in an answer of status 200. Default: by its code, its type and its words.
+    /// Returns the error for an error object in an answer of status 200. Default: the error that its code, its type and
+    /// its message indicate.
     fn error(server: &Endpoint, error: &Value) -> ProviderError {
         reported(server, error)
     }
 
-    /// Returns the number of parts so far, calls included: those that are searched for each event.
+    /// Returns the number of parts so far, calls included.
     fn parts(&self) -> usize;
 
-    /// Whether the server has sent the reason for the stop: anything that is missing after it is not part of the answer.
+    /// Whether the server has sent the finish reason. The answer is then complete, even if the stream breaks off.
     fn is_finished(&self) -> bool;
 
     /// Returns the fault of the answer at its end, if any.
     fn fault(&self) -> Option<&'static str>;
 
-    /// Returns the whole answer, if it has no fault.
+    /// Returns the complete answer. Called only if the answer has no fault.
     fn complete(self) -> Response;
 
     /// Returns the parts of an answer that broke off, without calls whose arguments may be incomplete.
@@ -83,32 +84,32 @@ pub(crate) trait ResponseAccumulator: Send + 'static {
         false
     }
 
-    /// Returns the body that resumes the answer after `paused`, which answered the body `sent`; `None` if it cannot be
-    /// resumed, so that the answer ends there. Default: `None`.
+    /// Returns the body of the request that resumes the answer `paused` to the request body `sent`. `None` ends the
+    /// answer there. Default: `None`.
     fn continuation(_sent: &[u8], _paused: &Response) -> Option<Vec<u8>> {
         None
     }
 
-    /// Corrects parts from before a pause by what arrived after it. Default: nothing.
+    /// Updates parts from before a pause with what arrived after it. Default: does nothing.
     fn merge_paused(_answer: &mut Response) {}
 }
 
 /// What an event was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absorbed {
-    /// A piece of the answer, or an event that does not matter.
+    /// A part of the answer, or an event to ignore.
     More,
     /// The end of the answer.
     End,
-    /// Nothing that the protocol has, and without a type: it may be an error of a server in between.
+    /// Not an event of the protocol. It may be the error of a proxy.
     Unknown,
 }
 
-/// The maximum number of parts of an answer, which are searched for each event; no model writes as many.
+/// The maximum number of parts of an answer, since each event searches them. No model writes that many.
 pub(crate) const MAX_PARTS: usize = 4096;
-/// How often an answer may pause before it is taken as cut off.
+/// The maximum number of pauses; an answer with more is treated as cut off.
 const MOST_PAUSES: usize = 10;
-/// The initial capacity of a request's body, in bytes: the minimum size of most requests.
+/// The initial capacity of a request's body, in bytes.
 const BODY: usize = 4 << 10;
 
 /// A request in flight; `begin` returns an empty accumulator.
@@ -118,7 +119,7 @@ pub(crate) struct Exchange<F> {
     retries: u32,
     tries: RetryState,
     begin: F,
-    /// The answer before the last pause, with the usage of the failed attempts since.
+    /// The answer up to the last pause, with the usage of failed attempts since then.
     before: Option<Response>,
     pauses: usize,
     /// The warnings about settings that were not sent as they were set.
@@ -136,7 +137,7 @@ where
     ///
     /// # Errors
     ///
-    /// Returns an error if that cannot be written.
+    /// Returns an error if the request cannot be written as JSON.
     pub(crate) fn new(
         endpoint: &Arc<Endpoint>,
         request: &impl Serialize,
@@ -146,7 +147,7 @@ where
     ) -> Result<Self, ProviderError> {
         let body = body(request, &settings.extra_body).map_err(|error| {
             let text = "the request cannot be written as JSON; check its settings for NaN and infinite numbers";
-            ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
+            ProviderError::invalid_request(endpoint.provider, text).with_source(error)
         })?;
         let call = Arc::new(PreparedRequest::new(endpoint.provider, body.into(), settings)?);
         let (endpoint, tries) = (endpoint.for_call(&call), RetryState::new(retries));
@@ -168,7 +169,7 @@ where
         Self { warnings: warnings.into_list(), ..self }
     }
 
-    /// Gives the properties in the answer's calls of these tools their own names.
+    /// Restores the names of properties in calls of these tools.
     #[cfg(feature = "anthropic")]
     pub(crate) fn with_renamed(self, tools: Vec<(Arc<str>, Arc<ToolForm>)>) -> Self {
         Self { renamed: RenamedTools(tools), ..self }
@@ -212,8 +213,7 @@ where
         }
     }
 
-    /// Takes an answer that has ended without a fault: returns the whole, or `None` after it prepared the next request if the
-    /// server paused.
+    /// Returns the complete answer. If the server paused, prepares the next request and returns `None`.
     fn finish_or_continue(&mut self, answer: G) -> Option<Response> {
         let is_paused = answer.is_paused();
         let part = answer.complete();
@@ -239,7 +239,8 @@ where
         self.renamed.restore(response).with_warnings(mem::take(&mut self.warnings))
     }
 
-    /// Prepares the next attempt after a failure, and keeps the usage of this one; a final error has all that arrived.
+    /// Prepares the next attempt after a failure, and keeps the usage of this attempt. The final error has the partial
+    /// answer.
     fn after(&mut self, mut error: ProviderError) -> Result<RetryDelay, ProviderError> {
         let arrived = error.take_partial_response();
         match self.tries.after(error, chance()) {
@@ -252,7 +253,7 @@ where
         }
     }
 
-    /// Adds to an error the parts that arrived before and after the last pause, and the usage of all attempts.
+    /// Adds the partial answer to an error: the parts before and after the last pause, and the usage of all attempts.
     fn broken_off(&mut self, error: ProviderError, arrived: Option<Response>) -> ProviderError {
         match joined(self.before.take(), arrived) {
             Some(arrived) => error.with_partial_response(arrived),

@@ -1,7 +1,7 @@
-//! What must hold of any bytes that a server sends; there only for the targets in `fuzz`.
+//! Properties that hold for any bytes that a server sends. Used only by the targets in `fuzz`.
 //!
-//! Nothing panics; a stream is the same however it is cut; an answer survives being saved; and what can be read can be sent
-//! back.
+//! Nothing panics; a stream has the same events however it is split; a saved answer can be loaded; and an answer that
+//! can be read can be sent back.
 
 #![expect(clippy::missing_panics_doc, reason = "a target reports what it found by a panic")]
 
@@ -98,7 +98,7 @@ fn all_events(pieces: Vec<Bytes>) -> (Vec<String>, Option<String>) {
     }
 }
 
-/// Holds the answers of `bytes` to requests that `asking` makes.
+/// Checks the properties for `bytes` as the answer to the requests of `asking`.
 fn hold<F, G>(asking: impl Fn(&Request<'_>) -> Result<Exchange<F>, ProviderError>, bytes: &[u8])
 where
     F: Fn() -> G + Send + 'static,
@@ -135,7 +135,7 @@ fn saved(response: &Response) -> Response {
     serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// Sends `response` back in a conversation that goes on.
+/// Sends `response` back in the next request of the conversation.
 fn answer_it<F, G>(asking: &impl Fn(&Request<'_>) -> Result<Exchange<F>, ProviderError>, response: Response)
 where
     F: Fn() -> G + Send + 'static,
@@ -145,7 +145,7 @@ where
     let next = if results.is_empty() { Message::user("and then?") } else { Message::Tool { results } };
     let messages = [Message::user("hello"), Message::Assistant { parts: response.parts }, next];
     let settings = Settings::default();
-    // What cannot be sent, such as a file of an unknown kind, is an error and no request.
+    // A part that cannot be sent, such as a file of an unknown type, is an error, and no request is sent.
     if let Ok(exchange) = asking(&Request::new(&messages, &settings)) {
         let body = exchange.begun().0;
         serde_json::from_slice::<IgnoredAny>(body).expect("a body of JSON");

@@ -1,14 +1,14 @@
 //! Google's models behind the Gemini API.
 
-mod accumulator;
 mod builder;
-mod contents;
 mod convert;
+mod fault;
+mod history;
 mod parts;
-mod server_side;
 mod stream;
 mod thinking;
 mod tool_uses;
+mod tools;
 mod wire;
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub use self::builder::GeminiBuilder;
 use self::stream::GeminiAccumulator;
 use crate::capability::GeminiCapabilities;
 use crate::catalog::ModelProvider;
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
 use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
@@ -45,115 +45,117 @@ inventory::submit! {
     })
 }
 
-/// A model that is reached through Google's [Gemini API](https://ai.google.dev/api/generate-content).
+/// A model behind Google's [Gemini API](https://ai.google.dev/api/generate-content).
 ///
-/// In the catalog, it is `gemini:MODEL`, such as `gemini:gemini-2.5-flash`; `GEMINI_BASE_URL` or
-/// [`base_url`](GeminiBuilder::base_url) sets the server. Vertex AI is another API, and not supported.
+/// In the catalog, a model is `gemini:MODEL`, such as `gemini:gemini-2.5-flash`. Set the server with `GEMINI_BASE_URL` or
+/// [`base_url`](GeminiBuilder::base_url). Vertex AI is a different API, and not supported.
 ///
-/// What a model can do is looked up by its name and version in the [capabilities](crate::CapabilityTable): a name without a
-/// version, such as `gemini-flash-latest`, is taken for that of the newest one.
+/// The [capabilities](crate::CapabilityTable) of a model follow from its name and version. A name without a version, such as
+/// `gemini-flash-latest`, is treated like the newest version.
 ///
 /// | | 2.0 | 2.5 | 3 and newer |
 /// | --- | --- | --- | --- |
-/// | [output schema](https://ai.google.dev/gemini-api/docs/structured-output) | yes | yes | yes, beside tools too |
+/// | [output schema](https://ai.google.dev/gemini-api/docs/structured-output) | yes | yes | yes, also together with tools |
 /// | [thinking](https://ai.google.dev/gemini-api/docs/thinking) | no | `thinkingBudget` | `thinkingLevel` |
-/// | [`web_search`](https://ai.google.dev/gemini-api/docs/google-search), [`code_execution`](https://ai.google.dev/gemini-api/docs/code-execution) | yes, alone | yes, alone | yes, [beside tools](https://ai.google.dev/gemini-api/docs/tool-combination) |
-/// | [`web_fetch`](https://ai.google.dev/gemini-api/docs/url-context) | no | yes, alone | yes, beside tools |
+/// | [`web_search`](https://ai.google.dev/gemini-api/docs/google-search), [`code_execution`](https://ai.google.dev/gemini-api/docs/code-execution) | yes, without other tools | yes, without other tools | yes, also [together with tools](https://ai.google.dev/gemini-api/docs/tool-combination) |
+/// | [`web_fetch`](https://ai.google.dev/gemini-api/docs/url-context) | no | yes, without other tools | yes, also together with tools |
 /// | [`image_generation`](https://ai.google.dev/gemini-api/docs/image-generation) | names with `image` | names with `image`, such as `gemini-2.5-flash-image` | names with `image` |
-/// | PNG, JPEG, WebP and PDF in [tools' results](https://ai.google.dev/gemini-api/docs/function-calling#multimodal) | after them | after them | in them |
+/// | PNG, JPEG, WebP and PDF in [tool results](https://ai.google.dev/gemini-api/docs/function-calling#multimodal) | after the results | after the results | in the results |
 ///
-/// Models that generate images, with `image` in their names, differ: before version 3 they call no tools, follow no schema and
-/// do not think; from 3 on they have, of these tools, `web_search` and `image_generation` alone, and a level only has their
-/// thoughts shown. A name that is not Gemini's has no thinking and none of these tools.
+/// Models that generate images, with `image` in their names, differ. Before version 3 they support neither tools nor output
+/// schemas nor thinking. From version 3 on, their only server-side tools are `web_search` and `image_generation`, and a
+/// thinking level only makes them return their thoughts. A model whose name is not one of Gemini's has no thinking and no
+/// server-side tools.
 ///
-/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
+/// Timeouts, retries, and your own fields and headers work as for [all models on the network](crate#on-the-network).
 ///
 /// # Settings
 ///
-/// | Of ours | Goes as, most in [`generationConfig`](https://ai.google.dev/api/generate-content#GenerationConfig) |
+/// | Setting | Sent as, mostly in [`generationConfig`](https://ai.google.dev/api/generate-content#GenerationConfig) |
 /// | --- | --- |
 /// | instructions | `systemInstruction` |
 /// | `temperature`, `top_p` | `temperature`, `topP` |
-/// | `max_tokens` | `maxOutputTokens`; without it an answer may be as long as the model writes, thoughts included |
+/// | `max_tokens` | `maxOutputTokens`, thinking included. Default: the model's maximum |
 /// | `stop` | `stopSequences` |
-/// | `seed` | `seed`, cut to 31 bits |
-/// | `presence_penalty`, `frequency_penalty` | `presencePenalty`, `frequencyPenalty` with 2.0 and names that are not Gemini's; else nothing, since [models refuse them](https://github.com/google-gemini/cookbook/issues/1290) |
+/// | `seed` | `seed`, reduced to 31 bits |
+/// | `presence_penalty`, `frequency_penalty` | `presencePenalty`, `frequencyPenalty` for 2.0 and names that are not Gemini's; not sent to other models, which [refuse them](https://github.com/google-gemini/cookbook/issues/1290) |
 /// | `thinking` | `thinkingConfig`; see below |
 /// | output schema | `responseJsonSchema`, with `responseMimeType` |
 /// | tools | `functionDeclarations`, with `parametersJsonSchema` |
-/// | [choice](crate::ToolChoice) of a tool | `functionCallingConfig`: `ANY`, `NONE`, or `ANY` with one name |
+/// | [tool choice](crate::ToolChoice) | `functionCallingConfig`: `ANY`, `NONE`, or `ANY` with one name |
 /// | `image_generation` | `responseModalities`: `TEXT` and `IMAGE` |
 /// | `service_tier` | `serviceTier`: `standard`, `flex` or `priority` |
-/// | `parallel_tool_calls` | nothing: parallel calls cannot be disabled |
-/// | `cache_prompt` | nothing: prompts are [cached](https://ai.google.dev/gemini-api/docs/caching) without marks |
+/// | `parallel_tool_calls` | not sent: parallel calls cannot be disabled |
+/// | `cache_prompt` | not sent: Google [caches](https://ai.google.dev/gemini-api/docs/caching) prompts without breakpoints |
 ///
-/// A setting that is not sent, or not as it was set, is a [warning](crate::Response::warnings) of the answer.
+/// A setting that is left out or changed is reported as a [warning](crate::Response::warnings) of the answer.
 ///
-/// A cache of your own goes as `cachedContent` in [`extra_body`](crate::Settings::extra_body).
+/// To use a cache that you created, send `cachedContent` with [`extra_body`](crate::Settings::extra_body).
 ///
-/// A level of thinking has the thoughts shown. For version 2.5 it is a number of tokens: 128, 2048, 8192 or the most that
-/// the model takes; a number of your own is brought into what it takes. For version 3 it is the word, or the next that the
-/// model knows. Where a model cannot do without, [`Off`](crate::ThinkingLevel::Off) is as little as it can.
+/// With a thinking level, the model also returns its thoughts. Version 2.5 gets a budget: 128, 2,048, 8,192 or the model's
+/// maximum, in tokens. Your own number is clamped to the range of the model. Version 3 gets the level's word, or the next
+/// higher word that the model supports. [`Off`](crate::ThinkingLevel::Off) is the lowest setting of a model that always
+/// thinks.
 ///
 /// # Signatures
 ///
-/// A [signature](https://ai.google.dev/gemini-api/docs/thought-signatures) is kept with the part that it came with, a text
-/// and an image included, and sent back on it. Thoughts without one are not sent back. Calls of other providers' models get
-/// the signature that the API has for those.
+/// A [signature](https://ai.google.dev/gemini-api/docs/thought-signatures) belongs to the part that it arrived with, which may
+/// also be a text or an image. It is kept and sent back with that part. Thoughts without a signature are not sent back. Tool
+/// calls of other providers' models are sent with the placeholder signature that the API defines for them.
 ///
 /// # Schemas
 ///
-/// Those of tools and answers are written [in what Gemini knows](https://ai.google.dev/api/generate-content#GenerationConfig):
-/// references are inlined, alternatives are `anyOf`, and keywords that it does not know go into the description. In a recursive
-/// type, the reference stays (`$ref` and `$defs`); the API takes it in optional properties alone, so a required
-/// property that holds one is sent as optional, with "Always has .." in the description.
+/// Tool and output schemas use [the keywords that Gemini supports](https://ai.google.dev/api/generate-content#GenerationConfig):
+/// references are inlined, alternatives become `anyOf`, and other keywords move into the description. A recursive type keeps
+/// its reference (`$ref` and `$defs`). The API allows such a reference only in optional properties, so a required property
+/// that contains one is sent as optional, with "Always has .." in the description.
 ///
-/// What cannot be converted in the schema of a tool, such as `if` and `contains`, goes into the description as JSON;
-/// [`tool_notes`](crate::Model::tool_notes) lists it. A tool that accepts no arguments at all is left out, with a
+/// Keywords of a tool schema that cannot be converted, such as `if` and `contains`, are added to the description as JSON;
+/// [`tool_notes`](crate::Model::tool_notes) lists them. A tool that accepts no arguments at all is left out, with a
 /// [warning](crate::Response::warnings). In an output schema, both are an error of kind
-/// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the place.
+/// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the path.
 ///
 /// # Attachments
 ///
-/// | Media type | Goes as | Name |
+/// | Media type | Sent as | Name |
 /// | --- | --- | --- |
 /// | `image/*`, `application/pdf`, `audio/*`, `video/*` | `inlineData` | not sent |
 /// | `text/*`, `application/json`, `*+json` | `text`, if it is UTF-8 | in the line above the text |
 ///
-/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent; a type that the
-/// model [does not read](https://ai.google.dev/gemini-api/docs/file-input-methods), the server refuses. Files of
-/// tools' results that are sent apart from them follow in a user's turn, each below a line that names the tool.
+/// Any other type is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and no request is sent. A type
+/// that the model [does not support](https://ai.google.dev/gemini-api/docs/file-input-methods) is refused by the server. Files
+/// of tool results that the result cannot contain follow in a user message, each after a line that names the tool.
 ///
 /// # Tools that Google runs
 ///
-/// What was searched, read and run is a [`ServerSideTool`](crate::ResponsePart::ServerSideTool) part. Its output is the
-/// API's own object: for a search its `groundingMetadata`, with the pages and what of the answer they support. A search
-/// cannot be limited: one with limits is refused before anything is sent. Images that were made, and those that code drew,
-/// are [`Attachment`](crate::ResponsePart::Attachment) parts.
+/// Searches, page reads and code runs are [`ServerSideTool`](crate::ResponsePart::ServerSideTool) parts. Their output is the
+/// API's own object: for a search, `groundingMetadata` with the pages and the sentences that they support. A search cannot be
+/// limited: a search with limits is refused before a request is sent. Generated images, and images that code draws, are
+/// [`Attachment`](crate::ResponsePart::Attachment) parts.
 ///
 /// # Usage
 ///
-/// Thoughts count as output, and what Google's tools read as input; what comes from a cache is part of the input. Audio is
-/// counted apart as well, and [priced](crate::Price::audio_input) as audio. The figures of a stream grow with its pieces.
+/// Output includes thoughts. Input includes cached tokens and what Google's tools read. Audio input is also counted separately,
+/// and [priced](crate::Price::audio_input) as audio. The counts of a stream grow with each event.
 ///
 /// # Errors
 ///
-/// The wait before the next attempt may also be in the API's `RetryInfo`; a daily quota is reported immediately. Answers that
-/// end in `MALFORMED_FUNCTION_CALL` or `MALFORMED_RESPONSE`, or in `UNEXPECTED_TOOL_CALL` without a call, are retried as
-/// well: the model writes a new one. A call that comes with `UNEXPECTED_TOOL_CALL` is part of the answer, like any other
-/// call. Of a stream that holds only as long as nothing was shown, [as ever](crate#on-the-network), and a level of thinking
-/// has thoughts shown first: then it is an error of kind [`Protocol`](crate::ErrorKind::Protocol), with what arrived.
+/// The retry delay may also come from the API's `RetryInfo`. An exceeded daily quota is reported immediately.
 ///
-/// A prompt that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it
-/// stops finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is
-/// left out. An answer with an unknown reason, or with calls and no reason, finishes with
+/// An answer that ends with `MALFORMED_FUNCTION_CALL` or `MALFORMED_RESPONSE`, or with `UNEXPECTED_TOOL_CALL` and no call, is
+/// retried: the model writes a new one. A call that arrives with `UNEXPECTED_TOOL_CALL` is part of the answer like any other
+/// call. A stream is retried only before its first event reaches the caller, and with a thinking level the thoughts are the
+/// first events. After that, the error has the kind [`Protocol`](crate::ErrorKind::Protocol) and contains the partial answer.
+///
+/// A prompt that the content filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter). An answer
+/// that it stops finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). The last call is dropped if `MAX_TOKENS`
+/// may have cut it off. An answer with an unknown finish reason, or with calls and no reason, finishes with
 /// [`Other`](crate::FinishReason::Other).
 ///
 /// # Not supported
 ///
-/// The Files API and files by URL, Vertex AI, the Live API, tools for Maps, file search and computer use, audio as an answer,
-/// batches, counting of tokens. `safetySettings` go by [`extra_body`](crate::Settings::extra_body).
-///
+/// The Files API and files by URL, Vertex AI, the Live API, tools for Maps, file search and computer use, audio output,
+/// batches, token counting. Send `safetySettings` with [`extra_body`](crate::Settings::extra_body).
 /// # Examples
 ///
 /// ```
@@ -169,8 +171,9 @@ inventory::submit! {
 pub struct GeminiModel {
     name: String,
     model: Arc<str>,
-    /// Where whole answers come from, and streamed ones.
+    /// The endpoint of unstreamed answers.
     whole: Arc<Endpoint>,
+    /// The endpoint of streamed answers.
     pub(crate) streamed: Arc<Endpoint>,
     capabilities: Arc<GeminiCapabilities>,
     profile: Profile,
@@ -189,8 +192,8 @@ impl GeminiModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or no key, if the base URL is not an
-    /// `http` or `https` URL, or if the model's name cannot stand in one.
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid, if the base URL is not
+    /// an `http` or `https` URL, or if the model's name cannot be part of a URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         GeminiBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()
     }
@@ -200,7 +203,7 @@ impl GeminiModel {
         endpoint: &Arc<Endpoint>,
         request: &Request<'_>,
     ) -> Result<Exchange<impl Fn() -> GeminiAccumulator + Send + use<>>, ProviderError> {
-        server_side::check(&self.model, &self.capabilities, request)?;
+        tools::check(&self.model, &self.capabilities, request)?;
         let mut writer = request.writer(&self.model);
         let (wire, warnings) = convert::request(request, &self.capabilities, &mut writer)?;
         let (requested_model, turn) = (Arc::clone(&self.model), request.messages.len());
@@ -232,10 +235,6 @@ impl Model for GeminiModel {
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         Ok(self.exchange(&self.streamed, &request)?.stream())
     }
-}
-
-fn configuration(text: &str) -> ProviderError {
-    ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ const HEADERS: usize = 8;
 #[cfg(feature = "testing")]
 static FORBIDDEN: AtomicBool = AtomicBool::new(false);
 
-/// Forbids requests to other machines.
+/// Blocks requests to other machines.
 #[cfg(feature = "testing")]
 pub(crate) fn forbid() {
     FORBIDDEN.store(true, Ordering::Relaxed);
@@ -97,7 +97,7 @@ pub(crate) struct Endpoint {
     origin: Arc<str>,
     /// The headers of each request.
     headers: HeaderMap,
-    /// What no error shows, besides the secrets in the headers.
+    /// Secrets that are redacted from errors, besides those in the headers.
     secrets: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct WholeResponse {
 }
 
 impl fmt::Debug for Endpoint {
-    /// Leaves out everything that may be a secret.
+    /// Omits everything that may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { provider, protocol, timeouts, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
@@ -135,17 +135,17 @@ impl Endpoint {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let timeouts = Timeouts::default();
         let (key_hint, origin) = ("the key".to_owned(), origin(&url).into());
-        let secrets = secrets::of_url(&url);
+        let secrets = secrets::in_url(&url);
         Ok(Self { provider, protocol, timeouts, key_hint, url, origin, headers, secrets })
     }
 
-    /// Returns the endpoint for `call`, whose errors do not show the headers of the call either.
+    /// Returns the endpoint for `call`, which also redacts the headers of the call from errors.
     pub(crate) fn for_call(self: &Arc<Self>, call: &PreparedRequest) -> Arc<Self> {
         if call.headers.is_empty() {
             return Arc::clone(self);
         }
         let mut endpoint = Self::clone(self);
-        endpoint.secrets.extend(secrets::of_headers(&call.headers).map(str::to_owned));
+        endpoint.secrets.extend(secrets::in_headers(&call.headers).map(str::to_owned));
         Arc::new(endpoint)
     }
 
@@ -200,7 +200,7 @@ impl Endpoint {
         let mut head = ResponseMeta::default();
         let exchange = async {
             let mut answer = self.post(call).await?;
-            head = ResponseMeta::of(&answer);
+            head = ResponseMeta::from_response(&answer);
             self.read(&mut answer, WHOLE_SIZE).await
         };
         let limit = call.timeout.unwrap_or(self.timeouts.whole);
@@ -217,7 +217,7 @@ impl Endpoint {
         let limits = StreamLimits::begin(idle, self.timeouts.stream.max(idle));
         let answer = timeout(idle, self.post(call)).await;
         let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
-        let head = ResponseMeta::of(&answer);
+        let head = ResponseMeta::from_response(&answer);
         let arriving = ResponseBody::new(self.provider, Arc::clone(&self.origin), limits, answer);
         Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
@@ -227,7 +227,8 @@ impl Endpoint {
         let failed = |error| self.connection_failed(error);
         let client = clients::client(self.provider)?;
         let mut request = client.post(self.url.clone()).body(call.body.clone()).build().map_err(failed)?;
-        // In this order, as each replaces: those for a user and a password in the URL, the endpoint's, the request's own.
+        // Later headers replace earlier ones: first basic authentication from the URL, then the endpoint's headers,
+        // then the request's.
         replace_headers(request.headers_mut(), &self.headers);
         replace_headers(request.headers_mut(), &call.headers);
         let answer = client.execute(request).await.map_err(failed)?;
@@ -250,7 +251,7 @@ impl Endpoint {
 
     /// Adds to an error the server's own text, without keys and other secrets; it is shown only to a user who asks for it.
     pub(crate) fn with_text(&self, error: ProviderError, text: &str) -> ProviderError {
-        let secrets = self.secrets.iter().map(String::as_str).chain(secrets::of_headers(&self.headers));
+        let secrets = self.secrets.iter().map(String::as_str).chain(secrets::in_headers(&self.headers));
         error.with_provider_text(error_response::redacted(&error_response::text_of(text), secrets))
     }
 
@@ -280,7 +281,6 @@ fn origin(url: &Url) -> String {
 /// Adds headers; each replaces those of its name.
 fn replace_headers(headers: &mut HeaderMap, by: &HeaderMap) {
     if headers.is_empty() {
-        // One copy of the map.
         headers.clone_from(by);
     } else if !by.is_empty() {
         headers.extend(by.clone());

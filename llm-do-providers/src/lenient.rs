@@ -1,4 +1,4 @@
-//! Lenient deserialization of response values: servers omit them, and some send another type.
+//! Lenient deserialization of response values: servers omit some, and some servers send another type.
 
 use std::fmt;
 
@@ -52,8 +52,8 @@ pub(crate) use self::word::Word;
 pub(crate) struct LenientCount(pub(crate) Option<u64>);
 
 impl LenientCount {
-    /// Reads a value that is parsed already.
-    pub(crate) fn of(value: &Value) -> Self {
+    /// Converts a parsed value.
+    pub(crate) fn from_value(value: &Value) -> Self {
         Self::deserialize(value).unwrap_or_default()
     }
 
@@ -62,7 +62,7 @@ impl LenientCount {
         self.0.unwrap_or_default()
     }
 
-    /// Takes a newer figure. Figures grow, so that a zero at the end, or none, does not replace what was counted.
+    /// Updates the count. Counts only grow, so a later zero or missing count is ignored.
     pub(crate) fn update(&mut self, newer: Self) {
         if newer.count() > 0 || self.0.is_none() {
             *self = newer;

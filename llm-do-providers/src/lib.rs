@@ -1,55 +1,60 @@
-//! The wire of llm-do: messages, the [`Model`] trait, settings, usage and the providers.
+//! Model providers of llm-do: messages, the [`Model`] trait, settings, usage, prices and the providers.
 //!
-//! This crate knows nothing of Rust functions as tools, nor of the runtime; applications depend on `llm-do`, which
-//! re-exports what they need of it.
+//! This crate contains neither tools nor the runtime. Applications depend on `llm-do`, which re-exports its public items.
 //!
 //! | Models | Feature | Environment |
 //! | --- | --- | --- |
 //! | `anthropic:MODEL`: `AnthropicModel`, for Claude and any server that speaks the Messages API | `anthropic` | `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL` |
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
-//! | `deepseek:`, `groq:`, `llama-cpp:`, `mistral:`, `ollama:`, `openrouter:` and `vllm:MODEL`: the same, at a `Server` that is known by name | `openai` | each its own, such as `GROQ_API_KEY`, `GROQ_BASE_URL` |
-//! | `openai-responses:MODEL`: `OpenAiResponsesModel`, for what OpenAI's models can do there alone | `openai` | the same |
+//! | `deepseek:`, `groq:`, `llama-cpp:`, `mistral:`, `ollama:`, `openrouter:` and `vllm:MODEL`: `OpenAiModel`, for a `Server` that is known by name | `openai` | those of the server, such as `GROQ_API_KEY`, `GROQ_BASE_URL` |
+//! | `openai-responses:MODEL`: `OpenAiResponsesModel`, OpenAI's Responses API | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
 //! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
 //! | `local:MODEL`, `local:PATH.gguf`: `LocalModel`, inside the process | `local` | `LLM_DO_LOCAL_WEIGHTS` |
-//! | `local:OWNER/REPO/FILE.gguf`: the same, with a file of the Hugging Face Hub | `local-download` | `HF_TOKEN`, `HF_HOME`, `HF_ENDPOINT`, `HF_HUB_OFFLINE` |
+//! | `local:OWNER/REPO/FILE.gguf`: `LocalModel`, with a file from the Hugging Face Hub | `local-download` | `HF_TOKEN`, `HF_HOME`, `HF_ENDPOINT`, `HF_HUB_OFFLINE` |
 //! | `test:ANY`: `TestModel`; `FunctionModel`, `ScriptedModel`, `ReplayModel` | `testing` | none |
 //!
 //! # On the network
 //!
-//! All models on the network are asked by one client for each tokio runtime, which keeps connections, and speaks HTTP/2 where a
-//! server supports it. It follows no redirect, which would carry prompts to an address that is not configured. Connections
-//! end with the runtime that opened them: to make a runtime for each request is to connect for each. The 16 that asked last
-//! keep theirs.
+//! All models on the network share one HTTP client for each tokio runtime. It keeps connections open, and uses HTTP/2 where a
+//! server supports it. It follows no redirects, which could send prompts to an address that is not configured. Connections
+//! close with the runtime that opened them, so do not create a runtime for each request. The clients of the 16 runtimes that
+//! sent a request last are kept.
 //!
-//! A user and a password in a base URL, `https://user:password@host/v1`, are sent as HTTP basic authentication, unless a key, or
-//! a header of [`Settings::extra_headers`], is sent as `authorization`. No `Debug` and no error shows more of a base URL than
-//! scheme, host and port.
+//! A user and a password in a base URL, `https://user:password@host/v1`, are sent as HTTP basic authentication, unless a key or
+//! a header of [`Settings::extra_headers`] is sent as `authorization`. `Debug` and errors show only the scheme, host and port
+//! of a base URL.
 //!
-//! | | Default | Set by |
+//! | Limit | Default | Set by |
 //! | --- | --- | --- |
-//! | A connection comes about | within 10 s | |
-//! | A whole answer, for each attempt | within 600 s | `timeout` of the model's builder; [`Settings::timeout`] has precedence |
-//! | The end of a streamed answer, for each attempt | within 3,600 s | `stream_timeout` of the builder |
-//! | The head of a streamed answer comes, and then each next piece | within 120 s | `idle_timeout` of the builder; [`Settings::timeout`] goes before it |
-//! | A failure that may pass is tried again | twice | `retries` of the builder |
-//! | An answer is no longer than | 16 MiB whole, 256 MiB streamed | |
-//! | An answer has at most | 4,096 parts | |
+//! | Time to connect | 10 s | |
+//! | Time for a whole answer, for each attempt | 600 s | `timeout` of the model's builder; [`Settings::timeout`] has precedence |
+//! | Time for a streamed answer, for each attempt | 3,600 s | `stream_timeout` of the builder |
+//! | Time until the head of a streamed answer, and until each next piece | 120 s | `idle_timeout` of the builder; [`Settings::timeout`] has precedence |
+//! | Retries of a failure that may be temporary | 2 | `retries` of the builder |
+//! | Size of an answer | 16 MiB, streamed 256 MiB | |
+//! | Parts of an answer | 4,096 | |
 //!
-//! A connection that fails or breaks is retried, and so are the statuses 408, 409, 429, 498 and 5xx, and an error in place of an
-//! answer that is of such a kind: [`RateLimited`](ErrorKind::RateLimited), [`Overloaded`](ErrorKind::Overloaded) or
-//! [`Unavailable`](ErrorKind::Unavailable). A call that the server could not parse is retried too, as the model writes a new one. A quota or
-//! a credit that is used up is not. `x-should-retry` has precedence, where a server sends it. The delay is that of
-//! `retry-after-ms` or `Retry-After`, of Google's `RetryInfo`, or of `x-ratelimit-reset-requests` and `-tokens` where nothing
-//! remains, up to 60 s; a longer one is reported immediately. Otherwise it is half a second, doubled with each
-//! attempt up to 8 s, with random jitter. A connection that times out is retried; an answer that times out is not, and is an
-//! [`ErrorKind::Timeout`].
+//! These failures are retried:
 //!
-//! A stream starts immediately, so that all failures are items of it, and each wait is a [`StreamEvent::Waiting`]. It is
-//! retried only while nothing of the answer has arrived: also when it breaks before that, or ends normally without
-//! content. An end without an event of the protocol is reported immediately, as the server may speak another protocol.
+//! - a connection that fails, breaks or times out;
+//! - the statuses 408, 409, 429, 498 and 5xx, except for a used-up quota or credit;
+//! - an error in place of an answer of kind [`RateLimited`](ErrorKind::RateLimited), [`Overloaded`](ErrorKind::Overloaded) or
+//!   [`Unavailable`](ErrorKind::Unavailable);
+//! - a tool call that the server could not parse, since the model writes a new one.
 //!
-//! [`Settings::extra_body`] goes over fields of the same name, as a whole, and [`Settings::extra_headers`] over headers of the
-//! same name, that of the key included.
+//! An answer that times out is not retried: it is an [`ErrorKind::Timeout`]. If a server sends `x-should-retry`, that decides.
+//!
+//! The delay before a retry is that of `retry-after-ms` or `Retry-After`, of Google's `RetryInfo`, or of
+//! `x-ratelimit-reset-requests` and `-tokens` if nothing remains. A delay of more than 60 s is not waited for: the error is
+//! reported immediately. Without these, the delay is half a second, doubled with each attempt up to 8 s, with random jitter.
+//!
+//! A stream starts immediately, so that all failures are items of the stream, and each delay is a [`StreamEvent::Waiting`]. A
+//! stream is retried only before its first event reaches the caller, including when it breaks before that or ends normally
+//! without content. A stream that ends without an event of the protocol is an error that is not retried: the server may use
+//! another protocol.
+//!
+//! [`Settings::extra_body`] replaces whole fields of the same name, and [`Settings::extra_headers`] replace headers of the same
+//! name, including that of the key.
 
 #[cfg(feature = "anthropic")]
 mod anthropic;

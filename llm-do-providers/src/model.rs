@@ -46,14 +46,14 @@ pub trait Model: Debug + Send + Sync {
         Profile::default()
     }
 
-    /// Returns what a tool's schema loses on the way to the model, a sentence each, such as "`#/properties/a`: ..": what is only
-    /// in words, and properties that are renamed.
+    /// Returns what the model's form of a tool's schema changes, as sentences such as "`#/properties/a`: ..": keywords
+    /// that are only described, and renamed properties.
     ///
-    /// Arguments are validated by the whole schema all the same. Default: nothing.
+    /// Arguments are still validated by the complete schema. Default: empty.
     ///
     /// # Errors
     ///
-    /// Returns why requests leave the tool out.
+    /// Returns the reason if requests leave the tool out.
     fn tool_notes(&self, _tool: &ToolSpec) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
@@ -241,7 +241,7 @@ impl<'a> Request<'a> {
         self.server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling)
     }
 
-    /// Returns whether the request has no sense without the tool.
+    /// Returns whether the request requires the tool.
     #[cfg_attr(
         not(any(feature = "gemini", feature = "openai")),
         allow(dead_code, reason = "the other providers send every tool")
@@ -251,7 +251,7 @@ impl<'a> Request<'a> {
             || matches!(self.tool_choice, ToolChoice::Tool(name) if *name == *tool.name)
     }
 
-    /// Returns a writer of the messages and tools for `model`, which is the allocation of one built model.
+    /// Returns the writer of messages and tools for `model`; each built model has its own allocation of the name.
     #[cfg_attr(
         not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
         allow(dead_code, reason = "only providers on the network write JSON")
@@ -303,6 +303,15 @@ pub struct OutputSchema {
     pub name: Arc<str>,
     /// The JSON schema; its root is an object.
     pub schema: Arc<Value>,
+}
+
+impl OutputSchema {
+    /// Returns instructions to follow the schema, for servers that do not show it to the model.
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
+    pub(crate) fn instructions(&self) -> String {
+        let task = "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:";
+        format!("{task}\n{}", self.schema)
+    }
 }
 
 /// A response stream.

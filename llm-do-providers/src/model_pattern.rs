@@ -2,7 +2,7 @@
 
 use wildmatch::WildMatch;
 
-/// The models that a row of a table is for; in lower case, as are the names that are matched against it.
+/// The models that a row of a table applies to, in lower case. Names must be in lower case too.
 #[derive(Clone, Debug)]
 pub(crate) enum ModelPattern {
     /// One model, and its dated snapshots.
@@ -11,7 +11,7 @@ pub(crate) enum ModelPattern {
     Glob(WildMatch),
 }
 
-/// How well a pattern matches a name: by how many letters, and whether without a wildcard.
+/// The rank of a match: the number of matched characters, and whether the pattern has no wildcard.
 pub(crate) type Rank = (usize, bool);
 
 impl ModelPattern {
@@ -19,7 +19,7 @@ impl ModelPattern {
         if name.contains(['*', '?']) { Self::Glob(WildMatch::new(name)) } else { Self::Exact(name.to_owned()) }
     }
 
-    /// Returns how well `name` is matched, or `None` if it is not.
+    /// Returns the rank of the match with `name`; `None` if it does not match.
     pub(crate) fn rank(&self, name: &str) -> Option<Rank> {
         match self {
             Self::Exact(listed) => {

@@ -1,6 +1,5 @@
-//! Models behind the OpenAI chat completions API, at its home or on any compatible server.
+//! Models behind the OpenAI chat completions API, at OpenAI or on any compatible server.
 
-mod accumulator;
 mod builder;
 mod convert;
 mod dialect;
@@ -10,7 +9,10 @@ mod parts;
 mod reasoning;
 mod server;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod thinking;
+mod tools;
 mod wire;
 
 use std::sync::Arc;
@@ -20,11 +22,11 @@ use async_trait::async_trait;
 pub use self::builder::OpenAiBuilder;
 use self::dialect::{Dialect, Target};
 pub(crate) use self::history::object_text;
-pub(crate) use self::parts::{IMAGES, MAX_FILE};
+pub(crate) use self::parts::{IMAGES, MAX_FILE, UNNAMED_PDF};
 pub(crate) use self::server::OPENAI_SERVER as SERVER;
 pub use self::server::Server;
 use self::stream::ChatAccumulator;
-pub(crate) use self::wire::{Base64, DataUrl, ToolChoiceParam};
+pub(crate) use self::wire::{DataUrl, ToolChoiceParam};
 use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
@@ -38,7 +40,7 @@ use crate::usage::ServiceTier;
 const PROVIDER: &str = "openai";
 const PROTOCOL: &str = "chat completions";
 
-/// Registers each server under its prefix, which a constant expression cannot look up in the table.
+/// Registers each server under its prefix, since a constant expression cannot read the prefix from the table.
 macro_rules! register {
     ($($prefix:literal => $server:ident),+ $(,)?) => {
         $(inventory::submit! {
@@ -61,73 +63,77 @@ register! {
     "vllm" => Vllm,
 }
 
-/// A model that is reached through the OpenAI chat completions API.
+/// A model behind the OpenAI chat completions API, at OpenAI or on any compatible server.
 ///
-/// Many servers support it, each in its own way. The main ones are known by name: [`Server`] lists what each of them gets,
-/// and in the catalog they have prefixes, such as `groq:MODEL`. Any other is `openai:MODEL`, where
-/// `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url) sets the server.
+/// Servers differ in how they support this API. The main ones are known by name: [`Server`] documents the differences, and
+/// in the catalog each has its own prefix, such as `groq:MODEL`. A model of any other server is `openai:MODEL`: set the
+/// server with `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url).
 ///
-/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
+/// Timeouts, retries, and your own fields and headers work as for [all models on the network](crate#on-the-network).
 ///
 /// # Requests
 ///
-/// As OpenAI is asked; other settings, and what other servers get instead, are with [`Server`]. A setting that is not sent, or
-/// not as it was set, is a [warning](crate::Response::warnings) of the answer.
+/// This table describes requests to OpenAI; [`Server`] documents the other settings, and what other servers get instead. A
+/// setting that is left out or changed is reported as a [warning](crate::Response::warnings) of the answer.
 ///
-/// | Of ours | Goes as |
+/// | Setting | Sent as |
 /// | --- | --- |
-/// | instructions | the first message, of the role `system` |
-/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict`. Schemas in draft 2020-12; alternatives at the root are one object, and look-around in patterns and the longest lists of more than 1,000 values are in descriptions; for llama.cpp what its grammars enforce, with words for the rest. [`tool_notes`](crate::Model::tool_notes) lists what is only in words |
-/// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, `strict` where the schema has a strict form, as below, else with `strict: false` |
-/// | `temperature`, `top_p`, `stop` | the same |
+/// | instructions | the first message, with the role `system` |
+/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict`; see below |
+/// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, with `strict: true` if the schema has a strict form, see below, and `strict: false` otherwise |
+/// | `temperature`, `top_p`, `stop` | fields of the same name |
 ///
-/// The strict form of a schema allows objects no properties but those that it names, and requires them all, the optional ones
-/// too, which have to be null instead. Descriptions stay; defaults, examples and formats that OpenAI does not know go into
-/// them. The description of a field whose type is a reference goes into a separate definition. There is no strict form with a
-/// map, a value or an object of any kind, an optional property that cannot be null, alternatives that cannot be distinguished,
-/// `allOf`, tuples, bounds on the length of texts, look-around in patterns, or more than 1,000 listed values.
+/// Tool schemas are sent in draft 2020-12. Alternatives at the root become one object. Look-around in patterns, and the
+/// longest lists of more than 1,000 values, move into descriptions. llama.cpp gets what its grammars enforce, and
+/// descriptions of the rest. [`tool_notes`](crate::Model::tool_notes) lists what the schema only describes.
 ///
-/// A stream is asked for its figures (`stream_options.include_usage`), but at Mistral, which sends them anyway.
+/// The strict form of a schema allows only the properties that it names, and requires all of them: an optional property
+/// must be null instead. Descriptions stay; defaults, examples and formats that OpenAI does not support move into them. The
+/// description of a field whose type is a reference moves into a separate definition. A schema has no strict form if it has
+/// a map, a value or an object of any kind, an optional property that cannot be null, alternatives that cannot be
+/// distinguished, `allOf`, tuples, bounds on the length of strings, look-around in patterns, or more than 1,000 listed
+/// values.
 ///
-/// Of the server-side tools there is [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), with nothing set
-/// of it, and only on OpenAI's models for it: `gpt-4o-search-preview`, `gpt-4o-mini-search-preview` and `gpt-5-search-api`. No
-/// event reports a search, and its citations are dropped.
+/// A streamed request asks for usage with `stream_options.include_usage`, except at Mistral, which always sends it.
+///
+/// The only server-side tool is [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), without settings,
+/// and only with OpenAI's search models: `gpt-4o-search-preview`, `gpt-4o-mini-search-preview` and `gpt-5-search-api`. A
+/// search has no event, and its citations are dropped.
 ///
 /// # Answers
 ///
-/// [`Usage`](crate::Usage) has the tokens that came from the cache or went into it, and those of thoughts, where a server counts
-/// them: in the details of its `usage`, in DeepSeek's `prompt_cache_hit_tokens`, or in Groq's `x_groq.usage`.
+/// [`Usage`](crate::Usage) includes the tokens of cache reads and writes and of thoughts, if the server reports them: in the
+/// details of its `usage`, in DeepSeek's `prompt_cache_hit_tokens`, or in Groq's `x_groq.usage`.
 ///
-/// An answer that ends with `length` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut off, and
-/// must not be run; a worker never does. `content_filter` is a [`ContentFilter`](crate::FinishReason::ContentFilter). An answer
-/// with an unknown reason, or with calls and no reason, finishes with [`Other`](crate::FinishReason::Other). When a model
-/// declines, its words are the text, and the answer finishes with `ContentFilter`.
+/// An answer that ends with `length` finishes with [`Length`](crate::FinishReason::Length). Its last call may be cut off and
+/// must not run; a worker does not run it. An answer that ends with `content_filter` finishes with
+/// [`ContentFilter`](crate::FinishReason::ContentFilter), and so does a refusal, whose words are the text. An answer with an
+/// unknown finish reason, or with calls and no reason, finishes with [`Other`](crate::FinishReason::Other).
 ///
-/// An answer that ends in an error is an error, which has [what arrived](crate::ProviderError::partial_response), and it is retried
-/// while no part of it was shown: where the answer holds an `error`, or ends with `error`, `abort`,
-/// `insufficient_system_resource`, or a call that the server behind OpenRouter could not read.
+/// An answer that ends in an error is an error with the [partial answer](crate::ProviderError::partial_response). It is retried
+/// unless an event of it has reached the caller. This holds for an answer that contains an `error`, that ends with `error`,
+/// `abort` or `insufficient_system_resource`, or that ends with a call that the server behind OpenRouter could not parse.
 ///
 /// # Attachments
 ///
-/// They go as the protocol's [parts of a user's message](https://platform.openai.com/docs/api-reference/chat/create);
-/// which of them a model understands, its server decides.
+/// Attachments are sent as [parts of a user message](https://platform.openai.com/docs/api-reference/chat/create). Which of
+/// them a model supports depends on the server.
 ///
-/// | Media type | Goes as | Name |
+/// | Media type | Sent as | Name |
 /// | --- | --- | --- |
 /// | `image/*` | `image_url`, a data URL | not sent |
-/// | `application/pdf` | `file`, a data URL | sent; `attachment.pdf` without one |
+/// | `application/pdf` | `file`, a data URL | sent; the default is `attachment.pdf` |
 /// | `audio/wav`, `audio/mpeg` | `input_audio` | not sent |
 /// | `text/*`, `application/json`, `*+json` | `text`, if it is UTF-8 | in the line above the text |
 ///
-/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent. The
-/// attachments of tools' results follow in one user's message after all results of the turn, each below a line that
-/// names the tool, because a tool's message takes only text; with Mistral they are part of that message.
+/// Any other type is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and no request is sent. A tool
+/// message can contain only text, so the attachments of tool results follow in one user message after all results of the
+/// turn, each after a line that names the tool. Mistral gets them in the tool message.
 ///
 /// # Not supported
 ///
-/// Of what OpenAI itself has: files by URL or id, audio and pictures as answers, several answers (`n`), stored completions,
-/// custom tools, strict tools. What other servers have is with [`Server`].
-///
+/// OpenAI's files by URL or id, audio and images as answers, several answers (`n`), stored completions, custom tools, strict
+/// tools. [`Server`] lists what is not supported at other servers.
 /// # Examples
 ///
 /// ```
@@ -177,11 +183,12 @@ impl OpenAiModel {
 
     /// Returns the model that the server calls `model`, at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`.
     ///
-    /// Without `OPENAI_BASE_URL` it is `https://api.openai.com/v1`, which needs a key; other servers may do without.
+    /// Default: `https://api.openai.com/v1`, which requires a key; other servers may not.
     ///
     /// # Errors
     ///
-    /// The same as of [`from_env_at`](Self::from_env_at).
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid, or if the
+    /// base URL is not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         Self::from_env_at(Server::OpenAi, model)
     }
@@ -190,7 +197,7 @@ impl OpenAiModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key, or if the
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid, or if the
     /// base URL is not an `http` or `https` URL.
     pub fn from_env_at(server: Server, model: &str) -> Result<Self, ProviderError> {
         OpenAiBuilder::from_env(server, model)?.build()
@@ -207,7 +214,7 @@ impl OpenAiModel {
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> ChatAccumulator + Send + use<>>, ProviderError> {
         let mut writer = request.writer(&self.model);
-        let (chat, warnings) = convert::chat(self.target(), request, stream, &mut writer)?;
+        let (chat, warnings) = convert::request(self.target(), request, stream, &mut writer)?;
         let (dialect, requested_model, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
         let (tier, has_search) = (ServiceTier::requested(chat.service_tier), chat.web_search_options.is_some());
         let begin =
@@ -228,7 +235,7 @@ impl Model for OpenAiModel {
     }
 
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
-        tool::notes(convert::form(tool, self.dialect))
+        tool::notes(tools::form(tool, self.dialect))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
@@ -237,118 +244,5 @@ impl Model for OpenAiModel {
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         Ok(self.exchange(&request, true)?.stream())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::iter::successors;
-
-    use super::dialect::Field;
-    use super::{ClientConfig, OpenAiBuilder, OpenAiModel, Server};
-    use crate::error::{ErrorKind, ProviderError};
-    use crate::model::Model;
-
-    fn at(server: Server, variables: &[(&str, &str)]) -> Result<OpenAiModel, ProviderError> {
-        let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        OpenAiBuilder::new(server, ClientConfig::from_variables(&server.dialect().server, "gpt-5", find)?).build()
-    }
-
-    fn with(variables: &[(&str, &str)]) -> Result<OpenAiModel, ProviderError> {
-        at(Server::OpenAi, variables)
-    }
-
-    #[test]
-    fn the_default_server_needs_a_key() {
-        for variables in [&[][..], &[("OPENAI_API_KEY", "")]] {
-            let error = with(variables).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Configuration);
-            assert!(error.to_string().contains("set `OPENAI_API_KEY`"), "{error}");
-        }
-        let model = with(&[("OPENAI_API_KEY", "sk-1")]).unwrap();
-        assert_eq!(model.name(), "openai:gpt-5");
-        assert!(model.dialect.takes(Field::MaxCompletionTokens));
-    }
-
-    #[test]
-    fn another_server_needs_no_key() {
-        let model = with(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1/")]).unwrap();
-        assert!(model.dialect.takes(Field::MaxTokens));
-    }
-
-    #[test]
-    fn a_key_that_cannot_be_sent_is_blamed_on_its_variable() {
-        let error = with(&[("OPENAI_API_KEY", "sk-secret\n")]).unwrap_err().to_string();
-        assert!(error.contains("`OPENAI_API_KEY`"), "{error}");
-        assert!(!error.contains("sk-secret"), "{error}");
-    }
-
-    #[test]
-    fn an_invalid_base_url_is_refused() {
-        for url in ["localhost:8080", "ftp://host/v1", "not a url", "/v1"] {
-            let error = with(&[("OPENAI_BASE_URL", url)]).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Configuration, "{url}");
-        }
-    }
-
-    #[test]
-    fn a_model_does_not_show_its_key() {
-        let model = with(&[("OPENAI_API_KEY", "sk-secret")]).unwrap();
-        assert!(!format!("{model:?}").contains("sk-secret"));
-    }
-
-    /// The server after this one; of a new server, the compiler asks for its place here.
-    fn next(server: Server) -> Option<Server> {
-        match server {
-            Server::DeepSeek => Some(Server::Groq),
-            Server::Groq => Some(Server::LlamaCpp),
-            Server::LlamaCpp => Some(Server::Mistral),
-            Server::Mistral => Some(Server::Ollama),
-            Server::Ollama => Some(Server::OpenAi),
-            Server::OpenAi => Some(Server::OpenRouter),
-            Server::OpenRouter => Some(Server::Vllm),
-            Server::Vllm => None,
-        }
-    }
-
-    #[test]
-    fn the_catalog_knows_each_server_by_its_prefix() {
-        let servers: Vec<_> = successors(Some(Server::DeepSeek), |server| next(*server)).collect();
-        assert_eq!(servers.len(), 8);
-        for server in servers {
-            let name = format!("{}:gpt-5", server.prefix());
-            // The outcome depends on the environment; who is asked does not.
-            match crate::model(&name) {
-                Ok(model) => assert_eq!(model.name(), name),
-                Err(error) => {
-                    assert_eq!(error.provider(), server.prefix());
-                    let text = error.to_string();
-                    assert!(!text.contains("no provider") && !text.contains("two providers"), "{text}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_error_for_a_missing_key_names_the_variable_of_its_server() {
-        for (server, key, url) in [
-            (Server::DeepSeek, "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL"),
-            (Server::Groq, "GROQ_API_KEY", "GROQ_BASE_URL"),
-            (Server::Mistral, "MISTRAL_API_KEY", "MISTRAL_BASE_URL"),
-            (Server::OpenRouter, "OPENROUTER_API_KEY", "OPENROUTER_BASE_URL"),
-        ] {
-            let error = at(server, &[("OPENAI_API_KEY", "sk-1")]).unwrap_err();
-            assert_eq!((error.kind(), error.provider()), (ErrorKind::Configuration, server.prefix()));
-            assert!(error.to_string().contains(&format!("set `{key}`, or set `{url}`")), "{error}");
-            assert_eq!(at(server, &[(key, "k")]).unwrap().name(), format!("{}:gpt-5", server.prefix()));
-            assert!(at(server, &[(url, "http://127.0.0.1:1")]).is_ok(), "another server needs no key");
-        }
-    }
-
-    #[test]
-    fn local_servers_need_no_key() {
-        for server in [Server::LlamaCpp, Server::Ollama, Server::Vllm] {
-            assert_eq!(at(server, &[]).unwrap().name(), format!("{}:gpt-5", server.prefix()));
-        }
     }
 }

@@ -18,7 +18,7 @@ use crate::usage::Usage;
 
 /// The price of a model in US dollars: of a million tokens, and of one use of a server-side tool.
 ///
-/// What has no price here is not free: [`charge`](Self::charge) lists it as unpriced.
+/// A charge without a price here is not free: [`charge`](Self::charge) lists it as unpriced.
 ///
 /// # Examples
 ///
@@ -180,7 +180,7 @@ impl Price {
         let cached_audio = usage.cached_audio_tokens.min(cached);
         let audio = usage.audio_tokens.saturating_sub(cached_audio).min(uncached);
         let cached_input = price.cached_input.unwrap_or(price.input);
-        Money::of_tokens(&[
+        Money::cost_of_tokens(&[
             (uncached - audio, price.input),
             (audio, price.audio_input.unwrap_or(price.input)),
             (cached - cached_audio, cached_input),

@@ -1,8 +1,9 @@
-//! Programs that models write, providers run, and whose tool calls are made here: which of them go back to their provider.
+//! Programs that models write and providers run, and whose tool calls run here: which of them are sent back to the
+//! provider.
 //!
-//! A provider takes a program back while it waits for the results of its calls, and once it has finished. It refuses, or does
-//! not document, anything else: a call whose program was removed from the history, or a program that waits while the user
-//! goes on. Such calls go back as calls of the model itself, whose results it reads.
+//! A provider accepts a program that waits for the results of its calls, and a finished one. It refuses, or does not
+//! document, other cases: a call whose program is no longer in the history, or a program that waits when the user
+//! writes the next message. Such calls are sent as the model's own.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,7 @@ use serde::de::IgnoredAny;
 use crate::attachment::Attachment;
 use crate::message::{Message, ResponsePart};
 
-/// What a part of an answer has to do with a program, which has an id.
+/// The relation of a part to the program with this id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link<'a> {
     Starts(&'a str),
@@ -19,21 +20,21 @@ pub(crate) enum Link<'a> {
     Ends(&'a str),
 }
 
-/// The programs of a turn that go back to their provider.
+/// The programs of a turn that are sent back to the provider.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Programs<'a> {
-    /// The finished programs; `None` if all programs of the turn go back.
+    /// The ids of the finished programs; `None` if all programs of the turn are sent back.
     finished: Option<Vec<&'a str>>,
 }
 
 impl<'a> Programs<'a> {
-    /// All programs go back.
+    /// All programs are sent back.
     pub(crate) const ALL: Self = Self { finished: None };
 
-    /// Returns which programs of a turn go back: none if the request does not take programs.
+    /// Returns which programs of a turn are sent back: none if the request does not offer programs.
     ///
     /// The turn begins at `place` and ends before the next user message. In the last turn, programs may wait for results.
-    pub(crate) fn of_turn<L>(
+    pub(crate) fn in_turn<L>(
         messages: &'a [Message],
         place: usize,
         are_taken: bool,
@@ -68,18 +69,19 @@ impl<'a> Programs<'a> {
         Self { finished: Some(started) }
     }
 
-    /// Whether all programs of the turn go back, so that its JSON does not depend on what follows.
+    /// Whether all programs of the turn are sent back, so that the JSON of a message does not depend on later messages.
     pub(crate) fn are_all(&self) -> bool {
         self.finished.is_none()
     }
 
-    /// Whether the program `id` goes back.
+    /// Whether the program `id` is sent back.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.finished.as_ref().is_none_or(|finished| finished.contains(&id))
     }
 }
 
-/// Returns a result for a program, which reads text only. JSON stays as it is; another text states which files are missing.
+/// Returns a result for a program, which reads only text. JSON stays unchanged; other text names the files that are
+/// left out.
 pub(crate) fn text_for_program<'a>(text: &'a str, attachments: &[Attachment]) -> Cow<'a, str> {
     if attachments.is_empty() || serde_json::from_str::<IgnoredAny>(text).is_ok() {
         return text.into();
@@ -129,7 +131,7 @@ mod tests {
         ];
         for (turn, goes_back) in turns {
             let messages: Vec<_> = [Message::user("hi")].into_iter().chain(turn).collect();
-            let programs = Programs::of_turn(&messages, 0, true, link);
+            let programs = Programs::in_turn(&messages, 0, true, link);
             assert_eq!((programs.are_all(), programs.has("a")), (goes_back, goes_back), "{messages:?}");
         }
     }
@@ -137,10 +139,10 @@ mod tests {
     #[test]
     fn of_an_interrupted_turn_only_finished_programs_go_back() {
         let messages = [answer("+a .a"), results(), answer("-a +b .b"), results(), Message::user("more"), answer("+c")];
-        let programs = Programs::of_turn(&messages, 0, true, link);
+        let programs = Programs::in_turn(&messages, 0, true, link);
         assert!(programs.has("a") && !programs.has("b") && !programs.are_all(), "{programs:?}");
-        assert!(Programs::of_turn(&messages, 4, true, link).are_all());
-        assert!(!Programs::of_turn(&messages, 0, false, link).has("a"));
+        assert!(Programs::in_turn(&messages, 4, true, link).are_all());
+        assert!(!Programs::in_turn(&messages, 0, false, link).has("a"));
     }
 
     #[test]

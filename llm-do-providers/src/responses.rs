@@ -2,10 +2,9 @@
 
 mod builder;
 mod convert;
-mod fees;
-mod files;
-mod items;
-mod output;
+mod fault;
+mod history;
+mod parts;
 mod programs;
 mod stream;
 mod tools;
@@ -40,83 +39,84 @@ inventory::submit! {
     })
 }
 
-/// A model that is reached through the OpenAI [Responses API](https://platform.openai.com/docs/api-reference/responses).
+/// A model behind the OpenAI [Responses API](https://platform.openai.com/docs/api-reference/responses).
 ///
-/// In the catalog, it is `openai-responses:MODEL`. It differs from [`OpenAiModel`](crate::OpenAiModel) in what models that
-/// think gain by it: their thoughts go back to them, encrypted, from turn to turn. Nothing is stored at the provider
-/// (`store: false`); a whole conversation goes with each request, as with every model here.
+/// In the catalog, a model is `openai-responses:MODEL`. The advantage over [`OpenAiModel`](crate::OpenAiModel) is for models
+/// that think: their encrypted thoughts are sent back to them from turn to turn. The provider stores nothing
+/// (`store: false`); each request contains the whole conversation, as with every model of this crate.
 ///
-/// | Of ours | Goes as |
+/// | Setting | Sent as |
 /// | --- | --- |
 /// | instructions | `instructions` |
-/// | tools | `tools` of the type `function`, with `strict: false`: the API's default is strict; schemas as in [chat completions](crate::OpenAiModel#requests) |
+/// | tools | `tools` of the type `function`, with `strict: false`, since the API's default is strict; schemas as with [chat completions](crate::OpenAiModel#requests) |
 /// | [deferred tools](crate::Request::deferred_tools) | [`tool_search`](https://developers.openai.com/api/docs/guides/tools-tool-search), and the tools in namespaces of nine |
-/// | [choice](crate::ToolChoice) of a tool | `tool_choice`: `required`, `none`, or a function by name; nothing without tools |
-/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has, but `low` for `minimal` beside tools that the provider runs, which [it refuses](https://github.com/openai/codex/issues/3559) |
-/// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content`, which is asked for of models that think; see below |
-/// | output schema | `text.format`, strict where the schema has a [strict form](crate::OpenAiModel#requests), else with `strict: false` |
+/// | [tool choice](crate::ToolChoice) | `tool_choice`: `required`, `none`, or a function by name; not sent without tools |
+/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, as the nearest word that the model supports; with server-side tools `low` for `minimal`, which [the API refuses](https://github.com/openai/codex/issues/3559) |
+/// | thoughts of this provider | the `reasoning` items unchanged, with the `encrypted_content` that requests to thinking models ask for; see below |
+/// | output schema | `text.format`, strict if the schema has a [strict form](crate::OpenAiModel#requests), with `strict: false` otherwise |
 /// | `max_tokens` | `max_output_tokens` |
-/// | `parallel_tool_calls`, `service_tier` | the same |
-/// | `temperature`, `top_p` | the same; nothing while a model of OpenAI's [thinks](https://developers.openai.com/api/docs/guides/reasoning), which refuses them then |
-/// | `seed`, `stop`, `presence_penalty`, `frequency_penalty`, `cache_prompt` | nothing: the API has no place for them; it caches by itself |
-/// | `web_search`, with `allowed_domains` | the tool [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), which opens pages too |
-/// | `code_execution` | the tool [`code_interpreter`](https://platform.openai.com/docs/guides/tools-code-interpreter), in a container of its own |
+/// | `parallel_tool_calls`, `service_tier` | fields of the same name |
+/// | `temperature`, `top_p` | fields of the same name; not sent while one of OpenAI's models [thinks](https://developers.openai.com/api/docs/guides/reasoning), since it refuses them |
+/// | `seed`, `stop`, `presence_penalty`, `frequency_penalty`, `cache_prompt` | not sent: the API has no field for them, and caches automatically |
+/// | `web_search`, with `allowed_domains` | the tool [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), which also opens pages |
+/// | `code_execution` | the tool [`code_interpreter`](https://platform.openai.com/docs/guides/tools-code-interpreter), in a new container |
 /// | `image_generation` | the tool [`image_generation`](https://platform.openai.com/docs/guides/tools-image-generation); images are attachments of the answer |
-/// | `programmatic_tool_calling` | the tool [`programmatic_tool_calling`](https://developers.openai.com/api/docs/guides/tools-programmatic-tool-calling), and `allowed_callers` of each function but the [output tool](crate::Request::output_tool) |
+/// | `programmatic_tool_calling` | the tool [`programmatic_tool_calling`](https://developers.openai.com/api/docs/guides/tools-programmatic-tool-calling), and `allowed_callers` of each function except the [output tool](crate::Request::output_tool) |
 ///
-/// `max_uses` and `blocked_domains` of a search, and the tool `web_fetch`, are refused before anything is sent.
+/// A `web_search` with `max_uses` or `blocked_domains`, and the tool `web_fetch`, are refused before a request is sent.
 ///
-/// A setting that is not sent, or not as it was set, is a [warning](crate::Response::warnings) of the answer.
+/// A setting that is left out or changed is reported as a [warning](crate::Response::warnings) of the answer.
 ///
-/// A level also asks for summaries, which are what is shown of thoughts. An organisation that OpenAI has not
-/// [verified](https://help.openai.com/en/articles/10910291-api-organization-verification) is refused by status 400
-/// (`unsupported_value`) for that, until [`summaries`](OpenAiResponsesBuilder::summaries) turns them off. Without a level neither
-/// an effort nor a summary is asked for: thoughts have no text then, and go back all the same.
+/// A thinking level also requests summaries, which are the text of the thoughts. For an organization that OpenAI has not
+/// [verified](https://help.openai.com/en/articles/10910291-api-organization-verification), such a request fails with status
+/// 400 (`unsupported_value`): turn summaries off with [`summaries`](OpenAiResponsesBuilder::summaries). Without a level,
+/// neither an effort nor a summary is requested. Thoughts then have no text, but are still sent back.
 ///
-/// A model that does not think refuses thoughts. An answer that has some goes to it as one of another provider's: its text and its
-/// calls, without thoughts, ids, and what the provider's tools did.
+/// A model that does not think refuses thoughts. An answer that contains some is sent to it like an answer of another
+/// provider: its text and calls, without thoughts, ids and uses of server-side tools.
 ///
-/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
+/// Timeouts, retries, and your own fields and headers work as for [all models on the network](crate#on-the-network).
 ///
 /// # Answers
 ///
-/// [`Usage`](crate::Usage) has the tokens that came from the cache or went into it, and those of thoughts. A tool of the provider is reported
-/// once it has finished, with its start and its end together.
+/// [`Usage`](crate::Usage) includes the tokens of cache reads and writes and of thoughts. The use of a server-side tool is
+/// reported when it has finished: its start and its end together.
 ///
-/// An answer that ends at `max_output_tokens` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut
-/// off, and must not be run; a worker never does. One that the filter stops finishes with
-/// [`ContentFilter`](crate::FinishReason::ContentFilter). An answer with an unknown reason, or with calls and without the
-/// status `completed`, finishes with [`Other`](crate::FinishReason::Other). When a model declines, its words are the text, and the answer finishes with
-/// `ContentFilter`.
+/// An answer that reaches `max_output_tokens` finishes with [`Length`](crate::FinishReason::Length). Its last call may be cut
+/// off and must not run; a worker does not run it. An answer that the content filter stops finishes with
+/// [`ContentFilter`](crate::FinishReason::ContentFilter), and so does a refusal, whose words are the text. An answer with an
+/// unknown reason, or with calls and without the status `completed`, finishes with [`Other`](crate::FinishReason::Other).
 ///
 /// # Programs
 ///
-/// A program of the model is a use of the tool `programmatic_tool_calling`, whose input is its JavaScript. The calls that it makes,
-/// and their results, go back with their `caller`, and all items of an answer in their order. A result for a program is text: its
-/// files are left out. An answer with a program that has neither a call nor a message is continued, up to 10 times.
+/// A program of the model is a use of the tool `programmatic_tool_calling`, whose input is its JavaScript code. Its calls and
+/// their results are sent back with their `caller`, and all items of an answer in their order. The result of a program's call
+/// is text, without files. If an answer contains a program but neither a call nor a message, the request is continued
+/// automatically, up to 10 times.
 ///
-/// A program that can no longer finish is left out, and its calls go back as those of the model: if the user wrote while it
-/// waited, if its beginning is no longer in the history, or if the request does not offer programs.
+/// A program that can no longer finish is left out, and its calls are sent as the model's own: if the user wrote while it
+/// waited, if its start is no longer in the history, or if the request does not offer programs.
 ///
 /// # Attachments
 ///
-/// In messages and in results of tools, by the [page on inputs](https://platform.openai.com/docs/guides/images-vision):
+/// Attachments are sent in messages and in tool results, by the
+/// [page on inputs](https://platform.openai.com/docs/guides/images-vision):
 ///
-/// | Media type | Goes as | Name |
+/// | Media type | Sent as | Name |
 /// | --- | --- | --- |
 /// | `image/*` | `input_image`, a data URL | not sent |
-/// | `application/pdf` | `input_file`, a data URL | sent; `attachment.pdf` without one |
+/// | `application/pdf` | `input_file`, a data URL | sent; the default is `attachment.pdf` |
 /// | `text/*`, `application/json`, `*+json` | `input_text`, if it is UTF-8 | in the line above the text |
 ///
-/// Any other, audio among them, is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent.
+/// Any other type, audio included, is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and no request is
+/// sent.
 ///
 /// # Not supported
 ///
-/// Citations, which are dropped; `previous_response_id` and stored conversations, file search,
-/// computer use, MCP, custom tools, strict tools, partial images, files by URL or id, audio. An answer in the
+/// Citations, which are dropped; `previous_response_id` and stored conversations, file search, computer use, MCP, custom
+/// tools, strict tools, partial images, files by URL or id, audio. An answer in the
 /// [background](https://developers.openai.com/api/docs/guides/background) is an error of kind
 /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest), unless it is streamed.
-///
 /// # Examples
 ///
 /// ```
@@ -149,7 +149,7 @@ impl OpenAiResponsesModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key,
+    /// Returns an error of kind [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid,
     /// or if the base URL is not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         OpenAiResponsesBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()

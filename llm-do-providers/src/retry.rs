@@ -147,7 +147,7 @@ pub(crate) fn until_reset(value: &str) -> Option<Duration> {
 fn number(text: &str) -> Option<f64> {
     let is_plain = text.starts_with(|letter: char| letter.is_ascii_digit())
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    text.parse().ok().filter(|_| is_plain)
+    if is_plain { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]

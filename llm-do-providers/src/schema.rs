@@ -1,11 +1,11 @@
 //! Translates JSON schemas to the dialects of providers: a module for each dialect, and the code that they share.
 //!
-//! A dialect is a subset of JSON Schema. Before the translation, references, `allOf` and the keywords beside alternatives are
-//! merged, so that a dialect sees each keyword by itself.
+//! A dialect is a subset of JSON Schema. Before a schema is translated, references, `allOf` and the keywords next to
+//! alternatives are merged, so that a dialect handles each keyword separately.
 
 #[cfg(feature = "anthropic")]
 pub(crate) mod anthropic;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 mod cache;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod definitions;
@@ -44,7 +44,7 @@ mod walk;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod weaker;
 
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 pub(crate) use self::cache::SchemaCache;
 pub use self::draft::Draft;
 pub use self::modern::modern_schema;
@@ -55,4 +55,4 @@ pub(crate) use self::unsupported::Unsupported;
 #[cfg(feature = "local")]
 pub(crate) use self::unsupported::{check, in_words};
 #[cfg(any(feature = "gemini", feature = "openai"))]
-pub(crate) use self::walk::{Dialect, Properties, REMARKS, Walk};
+pub(crate) use self::walk::{Properties, REMARKS, SchemaDialect, Walk};

@@ -1,9 +1,9 @@
-//! A history in a form that every provider accepts.
+//! Converts a history to a form that every provider accepts.
 //!
-//! A provider refuses a whole request for one call without a result, one id that it has seen before, or one name that a model
-//! made up; and the history is sent again with every message. So all providers write a history by its [`steps`], and the ids,
-//! names and arguments of calls as this module returns them. Each depends on the earlier messages only, so that what was sent
-//! once is sent unchanged afterwards.
+//! A provider refuses a whole request because of one call without a result, one duplicate id, or one tool name that the
+//! model invented, and each request contains the whole history. So all providers send the [`steps`] of a history, and
+//! the ids, names and arguments of calls that this module returns. These depend only on earlier messages, so a message
+//! is sent in the same form each time.
 
 mod arguments;
 mod call_id;
@@ -19,9 +19,10 @@ pub(crate) use self::outline::{Outline, Repeats};
 pub(crate) use self::steps::{Answered, Step, steps};
 pub(crate) use self::tool_name::tool_name;
 
-/// The text for the user where a provider wants the user's turn, and the history has none.
+/// The text of the user message that is inserted where a provider requires one and the history has none.
 pub(crate) const CONTINUE: &str = "Continue.";
-/// The text for the user before a history that begins with an answer, where a provider refuses that.
+/// The text of the user message that is inserted before a history that begins with an answer, for providers that refuse
+/// that.
 pub(crate) const BEGINNING: &str = "(the beginning of the conversation is missing)";
-/// The text of a user's message without content, which servers refuse.
+/// The text of an empty user message, which servers refuse.
 pub(crate) const EMPTY: &str = "(empty message)";

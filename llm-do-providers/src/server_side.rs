@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 /// A tool that the provider runs on its servers while it answers.
 ///
 /// Single uses cannot be intercepted, so an approval is for the tool and a whole call of a worker: by default, naming
-/// the tool for a worker approves all of its uses there, and `Policy::server_side_tools` of `llm-do` sets another
-/// rule. The tool calls of a program are calls as any, with their own approvals.
+/// the tool for a worker approves all of its uses there, and `Policy::server_side_tools` of `llm-do` sets another rule.
+/// The tool calls of a program are ordinary calls with their own approvals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerSideTool {
@@ -20,7 +20,8 @@ pub enum ServerSideTool {
     CodeExecution,
     /// Generates images.
     ImageGeneration,
-    /// Lets the model write code that calls the worker's tools: the provider runs the code, and each call is made here.
+    /// Lets the model write code that calls the worker's tools: the provider runs the code, and each call runs in this
+    /// process.
     ProgrammaticToolCalling,
 }
 

@@ -26,15 +26,17 @@ impl AnthropicBuilder {
         /// Sets the base URL of the server, which `/v1/messages` is added to, with or without its `/v1`. Default:
         /// `https://api.anthropic.com`.
         base_url;
-        /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of its name; for
-        /// models of other makers, text and tools.
+        /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of its name;
+        /// for models of other vendors, text and tools.
         profile;
     }
 
-    /// Enables a beta of the API, such as `interleaved-thinking-2025-05-14`. Default: at Anthropic's server the one that
-    /// [thoughts](AnthropicModel#thinking) need from Fable 5.1 and Claude 5.5 on, which is kept in addition; otherwise none.
+    /// Enables a beta of the API, such as `interleaved-thinking-2025-05-14`. Default: none. At Anthropic's server,
+    /// models from Fable 5.1 and Claude 5.5 on always have the beta for [thoughts](AnthropicModel#thinking) in
+    /// addition.
     ///
-    /// They are sent as the header `anthropic-beta`; a header of that name in a request's settings replaces all of them.
+    /// Betas are sent in the header `anthropic-beta`; a header with that name in a request's settings replaces all of
+    /// them.
     pub fn beta(mut self, name: impl Into<String>) -> Self {
         self.betas.push(name.into());
         self

@@ -1,21 +1,21 @@
-//! Files and tools' results, as blocks of a user's message.
+//! The blocks of a user message: texts, files and tool results.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/vision>,
 //! <https://platform.claude.com/docs/en/build-with-claude/pdf-support> and
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls>.
 
 use super::PROVIDER;
-use super::wire::{Base64, Block, ResultBlock, Source};
-use crate::attachment::{Attachment, FileFault};
-use crate::error::{ErrorKind, ProviderError};
+use super::wire::{Block, FileSource, ResultBlock};
+use crate::attachment::{Attachment, Base64, FileFault};
+use crate::error::ProviderError;
 use crate::message::UserPart;
 use crate::programs::text_for_program;
 use crate::sent_history::{Answered, IdRule, call_id, tool_name};
 
-/// The ids of calls: `^[a-zA-Z0-9_-]+$`, up to 64 characters where the models run at Amazon's servers
+/// The ids of calls: `^[a-zA-Z0-9_-]+$`, up to 64 characters on Amazon's servers
 /// (<https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html>, read 2026-11-28).
 pub(super) const IDS: IdRule = IdRule::Word(64);
-/// The types of files, but for text.
+/// The accepted types of files.
 const ACCEPTED: &str = "image/jpeg, image/png, image/gif, image/webp, application/pdf, text/* or application/json";
 /// The maximum size of an image as base64, in bytes, by <https://platform.claude.com/docs/en/build-with-claude/vision>: 5 MB.
 const MAX_IMAGE: usize = 5 << 20;
@@ -33,7 +33,7 @@ pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> 
 
 /// Returns the blocks of a turn's results: first all results, as the API requires, then the files that they cannot contain.
 ///
-/// Beside results for code, the API takes nothing else, and these may only hold text.
+/// Next to results for code, the API accepts no other blocks, and these results may contain only text.
 pub(super) fn results<'a>(results: &[Answered<'a>], is_for_code: impl Fn(&Answered<'a>) -> bool) -> Vec<Block<'a>> {
     let has_code = results.iter().any(&is_for_code);
     let (mut blocks, mut files) = (Vec::with_capacity(results.len()), Vec::new());
@@ -79,9 +79,9 @@ fn file(attachment: &Attachment) -> Result<Block<'_>, FileFault> {
             // The API refuses a document without text.
             return Ok(Block::text(format!("{}: (empty)", attachment.heading())));
         }
-        return Ok(Block::document(attachment.name(), Source::Text { media_type: "text/plain", data }));
+        return Ok(Block::document(attachment.name(), FileSource::Text { media_type: "text/plain", data }));
     }
-    let base64 = |media_type| Source::Base64 { media_type, data: Base64(attachment) };
+    let base64 = |media_type| FileSource::Base64 { media_type, data: Base64(attachment) };
     let content = attachment.checked_type(MAX_DOCUMENT)?;
     let image = match content.as_str() {
         "image/jpeg" => "image/jpeg",
@@ -97,5 +97,5 @@ fn file(attachment: &Attachment) -> Result<Block<'_>, FileFault> {
 
 fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
     let text = fault.error(attachment, "the Messages API cannot carry", ACCEPTED);
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+    ProviderError::invalid_request(PROVIDER, text)
 }

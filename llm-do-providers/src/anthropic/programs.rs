@@ -1,8 +1,8 @@
 //! Code that the provider runs and that calls tools, by
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling> (read 2026-11-26).
 //!
-//! A program is a use of a server-side tool; its calls have its id in `caller`, and its result is a block after the last of
-//! them, in a later answer. Uses of other server-side tools go back by the same rule.
+//! A program is a use of a server-side tool. Its calls have its id in `caller`, and its result is a block after the
+//! last call, in a later answer. The same rule decides which uses of other server-side tools are sent back.
 
 use serde_json::Value;
 
@@ -10,14 +10,15 @@ use super::PROVIDER;
 use crate::message::{ProviderData, ResponsePart, ToolCall};
 use crate::programs::{Link, Programs};
 
-/// Returns what a part has to do with a use, which may have its result beside it.
+/// Returns the relations of a part to server-side tool uses; a use may contain its result.
 pub(super) fn links(part: &ResponsePart) -> impl Iterator<Item = Link<'_>> {
     let (start, call, end) = match part {
         ResponsePart::ToolCall(call) => (None, caller(call), None),
         ResponsePart::ServerSideTool(used) => {
             let data = data(used.provider_data.as_ref());
             let id = data.and_then(|data| data["use"]["id"].as_str());
-            (id, None, id.filter(|_| data.is_some_and(|data| data.get("result").is_some())))
+            let has_result = data.is_some_and(|data| data.get("result").is_some());
+            (id, None, if has_result { id } else { None })
         }
         ResponsePart::Opaque(block) => match block.of(PROVIDER) {
             Some(block) => (started(block), None, ended(block)),
@@ -34,7 +35,7 @@ pub(super) fn caller(call: &ToolCall) -> Option<&str> {
     data(call.provider_data.as_ref())?["caller"]["tool_id"].as_str()
 }
 
-/// Whether a part goes back, if it is a use or the result of one.
+/// Whether a part is sent back, if it is a use or the result of one.
 pub(super) fn goes_back(part: &ResponsePart, programs: &Programs<'_>) -> bool {
     programs.are_all()
         || links(part).all(|link| match link {
@@ -42,13 +43,13 @@ pub(super) fn goes_back(part: &ResponsePart, programs: &Programs<'_>) -> bool {
         })
 }
 
-/// Returns the use that a block starts, if the block is not a part of its own kind, such as one of a connected server.
+/// Returns the id of the use that an opaque block starts, such as a use of an MCP connector.
 fn started(block: &Value) -> Option<&str> {
-    block["id"].as_str().filter(|_| is_of_type(block, "_tool_use"))
+    if is_of_type(block, "_tool_use") { block["id"].as_str() } else { None }
 }
 
 fn ended(block: &Value) -> Option<&str> {
-    block["tool_use_id"].as_str().filter(|_| is_of_type(block, "_tool_result"))
+    if is_of_type(block, "_tool_result") { block["tool_use_id"].as_str() } else { None }
 }
 
 fn is_of_type(block: &Value, end: &str) -> bool {

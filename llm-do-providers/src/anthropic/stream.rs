@@ -1,21 +1,28 @@
-//! Parses a stream of the Messages API, event by event; a whole answer is one event with all blocks.
+//! Accumulates a stream of the Messages API, event by event; a whole answer is one event with all blocks.
 
 mod block;
+#[cfg(test)]
+mod tests;
 mod usage;
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use self::block::Block;
-pub(super) use self::block::set_failures;
+use self::block::AnswerBlock;
 use self::usage::UsageCounts;
-use super::PROVIDER;
-use super::wire::{Delta, Event, MessageBody, RawBlock};
+use super::wire::{Delta, MessageBody, MessagesEvent, RawBlock};
+use super::{PROVIDER, fault, history};
+use crate::error::ProviderError;
+use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json};
+use crate::http::{Endpoint, Event, has_content};
 use crate::message::{FinishReason, ProviderData, ResponsePart};
 use crate::model::StreamEvent;
+use crate::programs::Programs;
 use crate::response::Response;
+use crate::sent_history::Repeats;
 use crate::usage::ServiceTier;
 
 /// The answer so far.
@@ -38,7 +45,7 @@ pub(crate) struct AnthropicAccumulator {
 struct OpenBlock {
     /// The server's index for it.
     index: Option<i64>,
-    block: Block,
+    block: AnswerBlock,
     is_whole: bool,
 }
 
@@ -59,104 +66,16 @@ impl AnthropicAccumulator {
         Self { requested_model, figures: UsageCounts::at_tier(tier), ..Self::default() }
     }
 
-    /// Takes an event of the type `kind`, adds its stream events to `ready`, and returns whether more may follow.
-    pub(super) fn take(&mut self, kind: &str, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) -> bool {
-        match kind {
-            "message_start" => {
-                if let Some(answered) = event.message {
-                    self.begin(*answered, ready);
-                }
-            }
-            "content_block_start" => {
-                if let Some(block) = event.content_block {
-                    self.start(event.index, *block, ready);
-                }
-            }
-            "content_block_delta" => {
-                if let Some(delta) = event.delta {
-                    self.grow(event.index, delta, ready);
-                }
-            }
-            "content_block_stop" => {
-                if let Some(growing) = self.find(event.index) {
-                    growing.is_whole = true;
-                    ready.extend(growing.block.used());
-                }
-            }
-            "message_delta" => {
-                self.end(event.delta.unwrap_or_default());
-                self.figures.take(event.usage);
-            }
-            "message_stop" => return false,
-            // `ping`, and unknown events.
-            _ => {}
-        }
-        true
-    }
-
-    /// Returns the number of its blocks so far.
-    pub(super) fn count(&self) -> usize {
-        self.blocks.len()
-    }
-
-    /// Whether the server has sent the reason for the stop.
-    pub(super) fn has_finished(&self) -> bool {
-        self.stop.is_some()
-    }
-
-    /// Whether the server resumes once it gets its answer back.
-    pub(super) fn has_paused(&self) -> bool {
-        self.stop == Some(Stop::Paused)
-    }
-
-    /// Returns the fault of the answer, if any.
-    pub(super) fn has_fault(&self) -> Option<&'static str> {
-        if !self.begun {
-            return Some("the answer is empty");
-        }
-        let is_nameless = self.blocks.iter().any(|growing| growing.block.is_nameless_call());
-        is_nameless.then_some("the answer calls a tool without a name")
-    }
-
-    /// Returns the whole answer.
-    pub(super) fn into_response(mut self) -> Response {
-        let finish = match self.stop {
-            Some(Stop::Length) => Some(FinishReason::Length),
-            Some(Stop::Refused) => Some(FinishReason::ContentFilter),
-            Some(Stop::Other) => Some(FinishReason::Other),
-            Some(Stop::Done | Stop::Paused) | None => None,
-        };
-        // A block is complete if the answer is, even without an event for its end.
-        self.blocks.iter_mut().for_each(|growing| growing.is_whole = true);
-        if finish == Some(FinishReason::Length)
-            && let Some(last) = self.blocks.last_mut()
-        {
-            last.is_whole = false;
-        }
-        let has_reason = self.stop.is_some();
-        let response = self.response();
-        match finish {
-            Some(reason) => response.with_finish(reason),
-            None if has_reason => response,
-            None => response.without_reason(),
-        }
-    }
-
-    /// Returns the parts of an answer that broke off.
-    pub(super) fn into_arrived(self) -> Response {
-        self.response().with_finish(FinishReason::Other)
-    }
-
     fn response(self) -> Response {
-        let blocks = self.blocks.into_iter().filter_map(|growing| growing.block.into_finished(growing.is_whole));
+        let blocks = self.blocks.into_iter().filter_map(|open| open.block.into_finished(open.is_whole));
         let mut parts = block::parts(blocks.collect());
         let note = |data| ResponsePart::Opaque(ProviderData::new(PROVIDER, data));
         parts.extend(self.notes.into_iter().map(note));
         Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, self.figures.usage())
     }
 
-    /// Takes a whole answer, or the start of a streamed one.
-    pub(super) fn begin(&mut self, answered: MessageBody, ready: &mut VecDeque<StreamEvent>) {
+    /// Adds a whole answer, or the start of a streamed one.
+    fn begin(&mut self, answered: MessageBody, ready: &mut VecDeque<StreamEvent>) {
         self.begun = true;
         self.model = answered.model.filter(|model| !model.is_empty()).or(self.model.take());
         self.figures.take(answered.usage);
@@ -170,13 +89,17 @@ impl AnthropicAccumulator {
                 _ => {}
             }
         }
-        let (stop_reason, stop_details) = (answered.stop_reason, answered.stop_details);
-        self.end(Delta { stop_reason, stop_details, container: answered.container, ..Delta::default() });
+        self.end(Delta {
+            stop_reason: answered.stop_reason,
+            stop_details: answered.stop_details,
+            container: answered.container,
+            ..Delta::default()
+        });
     }
 
     fn start(&mut self, index: Option<i64>, block: RawBlock, ready: &mut VecDeque<StreamEvent>) {
         self.begun = true;
-        let block = Block::new(block, self.calls);
+        let block = AnswerBlock::new(block, self.calls);
         self.calls += usize::from(block.is_call());
         ready.extend(block.shown());
         ready.extend(self.blocks.iter().rev().find_map(|before| before.block.done(&block)));
@@ -184,13 +107,13 @@ impl AnthropicAccumulator {
     }
 
     fn grow(&mut self, index: Option<i64>, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
-        if let Some(growing) = self.find(index) {
-            ready.extend(growing.block.grow(delta));
+        if let Some(open) = self.find(index) {
+            ready.extend(open.block.grow(delta));
             return;
         }
         if delta.partial_json.is_some() {
-            // Its block came without this index.
-            if let Some(call) = self.blocks.iter_mut().rfind(|growing| growing.block.is_call()) {
+            // Its block arrived without this index.
+            if let Some(call) = self.blocks.iter_mut().rfind(|open| open.block.is_call()) {
                 ready.extend(call.block.grow(delta));
             }
             return;
@@ -203,9 +126,9 @@ impl AnthropicAccumulator {
         }
     }
 
-    /// The block of that index, or the last one, if the server sends no index.
+    /// Returns the block with the index, or the last one if the server sends no index.
     fn find(&mut self, index: Option<i64>) -> Option<&mut OpenBlock> {
-        self.blocks.iter_mut().rev().find(|growing| index.is_none() || growing.index == index)
+        self.blocks.iter_mut().rev().find(|open| index.is_none() || open.index == index)
     }
 
     fn end(&mut self, delta: Delta) {
@@ -228,5 +151,150 @@ impl AnthropicAccumulator {
         note.insert("type".to_owned(), json!(r#type));
         self.notes.retain(|known| known["type"] != r#type);
         self.notes.push(Value::Object(note));
+    }
+}
+
+impl ResponseAccumulator for AnthropicAccumulator {
+    fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
+        let answered: MessageBody = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
+        if let Some(error) = answered.error.as_ref().filter(|error| has_content(error)) {
+            return Err(fault::reported(server, error));
+        }
+        if answered.content.is_some() || answered.stop_reason.is_some() {
+            self.begin(answered, &mut VecDeque::new());
+        }
+        Ok(())
+    }
+
+    fn absorb(
+        &mut self,
+        server: &Endpoint,
+        event: &Event,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<Absorbed, ProviderError> {
+        if event.data.trim() == "[DONE]" {
+            // This is the end mark of chat completions. Proxies add it even to a cut-off answer.
+            return Ok(Absorbed::More);
+        }
+        let mut parsed: MessagesEvent<'_> =
+            serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
+        if let Some(error) = parsed.error.as_ref().filter(|error| has_content(error)) {
+            return Err(fault::reported(server, error));
+        }
+        let word = mem::take(&mut parsed.kind);
+        // By the standard, an event without a name is called `message`.
+        let name = event.name.as_deref().filter(|name| *name != "message").unwrap_or_default();
+        let kind = if word.as_str().is_empty() { name } else { word.as_str() };
+        match kind {
+            // The whole answer in place of its pieces.
+            "message" => {
+                let whole = serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
+                self.begin(whole, ready);
+            }
+            "message_start" => {
+                if let Some(answered) = parsed.message {
+                    self.begin(*answered, ready);
+                }
+            }
+            "content_block_start" => {
+                if let Some(block) = parsed.content_block {
+                    self.start(parsed.index, *block, ready);
+                }
+            }
+            "content_block_delta" => {
+                if let Some(delta) = parsed.delta {
+                    self.grow(parsed.index, delta, ready);
+                }
+            }
+            "content_block_stop" => {
+                if let Some(open) = self.find(parsed.index) {
+                    open.is_whole = true;
+                    ready.extend(open.block.used());
+                }
+            }
+            "message_delta" => {
+                self.end(parsed.delta.unwrap_or_default());
+                self.figures.take(parsed.usage);
+            }
+            "message_stop" => return Ok(Absorbed::End),
+            "ping" => {}
+            _ if kind.starts_with("content_block_") => {}
+            _ => return Ok(Absorbed::Unknown),
+        }
+        Ok(Absorbed::More)
+    }
+
+    fn error(server: &Endpoint, error: &Value) -> ProviderError {
+        fault::reported(server, error)
+    }
+
+    fn parts(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        if !self.begun {
+            return Some("the answer is empty");
+        }
+        let is_nameless = self.blocks.iter().any(|open| open.block.is_nameless_call());
+        is_nameless.then_some("the answer calls a tool without a name")
+    }
+
+    fn complete(mut self) -> Response {
+        // A block is complete if the answer is, even without an event for its end.
+        for open in &mut self.blocks {
+            open.is_whole = true;
+        }
+        if self.stop == Some(Stop::Length)
+            && let Some(last) = self.blocks.last_mut()
+        {
+            last.is_whole = false;
+        }
+        let stop = self.stop;
+        let response = self.response();
+        match stop {
+            Some(Stop::Length) => response.with_finish(FinishReason::Length),
+            Some(Stop::Refused) => response.with_finish(FinishReason::ContentFilter),
+            Some(Stop::Other) => response.with_finish(FinishReason::Other),
+            Some(Stop::Done | Stop::Paused) => response,
+            None => response.without_reason(),
+        }
+    }
+
+    fn partial_response(self) -> Response {
+        self.response().with_finish(FinishReason::Other)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.stop == Some(Stop::Paused)
+    }
+
+    /// Appends the unchanged answer to the messages of the request.
+    fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
+        let Ok(Value::Array(more)) =
+            serde_json::to_value(history::assistant(&paused.parts, |_| Repeats::default(), &Programs::ALL, true))
+        else {
+            return None;
+        };
+        let mut body: Value = serde_json::from_slice(sent).ok()?;
+        let messages = body["messages"].as_array_mut()?;
+        match messages.last_mut() {
+            _ if more.is_empty() => return None,
+            Some(last) if last["role"] == "assistant" => last["content"].as_array_mut()?.extend(more),
+            _ => messages.push(json!({"role": "assistant", "content": more})),
+        }
+        if let Some(container) = history::container(&paused.parts) {
+            body["container"] = container.into();
+        }
+        serde_json::to_vec(&body).ok()
+    }
+
+    /// The result of a use may arrive after the pause, and report a failure.
+    fn merge_paused(answer: &mut Response) {
+        block::set_failures(&mut answer.parts);
     }
 }

@@ -10,8 +10,7 @@ use crate::capability::{AnthropicCapabilities, AnthropicThinking, Sampling, Thin
 use crate::message::{Message, ResponsePart};
 use crate::settings::{Settings, ThinkingLevel, Warnings};
 
-/// The default maximum length of an answer in tokens: what arrives within the default timeout, at some 50
-/// tokens a second.
+/// The default of `max_tokens`: at about 50 tokens per second, such an answer arrives within the default timeout.
 const USUAL_TOKENS: u32 = 32_000;
 /// The minimum budget of the API, in tokens.
 const LEAST_BUDGET: u32 = 1_024;
@@ -28,16 +27,16 @@ pub(super) struct Plan {
     pub(super) top_p: Option<f64>,
     /// Whether the use of a tool may be forced.
     pub(super) forces_tools: bool,
-    /// Whether the model continues an answer that the conversation ends in.
+    /// Whether the model continues an answer at the end of the conversation.
     pub(super) continues_answers: bool,
-    /// The first message whose thoughts go back.
+    /// The index of the first message whose thoughts are sent back.
     pub(super) thoughts_from: usize,
     /// The settings that are not sent as they were set.
     pub(super) warnings: Warnings,
 }
 
 impl Plan {
-    /// Returns what is sent to a model with those capabilities for `settings` and `messages`.
+    /// Returns the settings to send to a model with `capabilities`.
     pub(super) fn new(capabilities: &AnthropicCapabilities, settings: &Settings, messages: &[Message]) -> Self {
         let mut plan = Self {
             max_tokens: settings.max_tokens.unwrap_or(USUAL_TOKENS.min(capabilities.max_output_tokens)),
@@ -56,7 +55,7 @@ impl Plan {
         plan.continues_answers = capabilities.thinking != AnthropicThinking::Effort && plan.thinking.is_none();
         plan.set_sampling(capabilities, settings);
         plan.warn_of_absent_fields(settings);
-        // The API accepts no rule for stale thoughts then, so thoughts that may be stale are left out.
+        // The API then supports no `block_binding`, so thoughts of earlier turns, which may be stale, are left out.
         let is_quiet = matches!(plan.thinking, Some(ThinkingConfig::Disabled | ThinkingConfig::BetweenTools));
         if capabilities.bound_thoughts && is_quiet {
             plan.thoughts_from = turn(messages);
@@ -64,9 +63,9 @@ impl Plan {
         plan
     }
 
-    /// Requests that the server drops the thoughts in `messages` whose preceding messages have changed.
+    /// Asks the server to drop thoughts in `messages` whose preceding messages have changed.
     ///
-    /// Models that bind their thoughts think by default, so that an explicit setting changes nothing.
+    /// Models with bound thoughts think by default, so the explicit setting changes nothing else.
     pub(super) fn drop_stale_thoughts(&mut self, messages: &[Message]) {
         let mut parts = messages.iter().filter_map(answer).flatten();
         let display = match self.thinking {
@@ -79,7 +78,8 @@ impl Plan {
         }
     }
 
-    /// A limit that the user set is kept. So is a budget in tokens, if it is valid; that of a level is reduced to fit.
+    /// Sets the thinking budget. A limit that the user set stays, and so does a valid budget in tokens; the budget of a
+    /// level is reduced to fit.
     fn set_budget(
         &mut self,
         capabilities: &AnthropicCapabilities,
@@ -133,7 +133,7 @@ impl Plan {
         }
     }
 
-    /// A model that thinks accepts no sampling settings.
+    /// Sets the sampling settings, which a model does not accept while it thinks.
     fn set_sampling(&mut self, capabilities: &AnthropicCapabilities, settings: &Settings) {
         let thinks = !matches!(self.thinking, None | Some(ThinkingConfig::Disabled));
         let sampling = if thinks { Sampling::Neither } else { capabilities.sampling };
@@ -154,14 +154,12 @@ impl Plan {
     }
 
     fn warn_of_absent_fields(&mut self, settings: &Settings) {
-        let has = [
+        let absent = [
             ("seed", settings.seed.is_some()),
             ("presence_penalty", settings.presence_penalty.is_some()),
             ("frequency_penalty", settings.frequency_penalty.is_some()),
         ];
-        for (setting, _) in has.into_iter().filter(|(_, is_set)| *is_set) {
-            self.warnings.not_sent(setting, "the Messages API has no field for it");
-        }
+        self.warnings.no_field(&absent, "the Messages API has no field for it");
     }
 }
 
@@ -186,8 +184,8 @@ fn effort(level: ThinkingLevel) -> &'static str {
     }
 }
 
-/// Whether the model is in a turn that began without a thought of its own, such as one of another model: the API refuses to
-/// enable thinking there.
+/// Whether the current turn began without a thought of this provider, for example with another model: the API then
+/// refuses to enable thinking.
 fn began_without_thought(messages: &[Message]) -> bool {
     let mut answers = messages[turn(messages)..].iter().filter_map(answer);
     answers.next().is_some_and(|parts| !parts.first().is_some_and(is_thought))

@@ -1,4 +1,4 @@
-//! The JSON of the Messages API: requests, which borrow all their contents.
+//! The JSON of requests to the Messages API; they borrow all their contents.
 //!
 //! By <https://platform.claude.com/docs/en/api/messages/create>.
 
@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-pub(super) use self::answer::{Delta, Event, MessageBody, RawBlock, Tokens};
-pub(super) use self::block::{Base64, Block, Field, Input, Rebuilt, ResultBlock, Source};
+pub(super) use self::answer::{Delta, MessageBody, MessagesEvent, RawBlock, Tokens};
+pub(super) use self::block::{Block, Field, FileSource, Input, Rebuilt, ResultBlock};
 use crate::model::Json;
 
 #[derive(Debug, Serialize)]
@@ -45,12 +45,12 @@ pub(super) struct MessagesRequest<'a> {
     pub(super) stream: Option<bool>,
 }
 
-/// A message of one role: two in a row of the same role are one here.
+/// A message; consecutive messages of one role are merged.
 #[derive(Debug, Serialize)]
 pub(super) struct MessageParam<'a> {
     pub(super) role: Role,
     pub(super) content: Vec<Json<Block<'a>>>,
-    /// Whether it has results for code, which are not part of what is cached.
+    /// Whether it contains results for code, which cannot have a cache breakpoint.
     #[serde(skip)]
     pub(super) is_for_code: bool,
 }
@@ -97,12 +97,12 @@ pub(super) struct Tool<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum ToolKind<'a> {
-    Ours {
+    Function {
         name: &'a str,
         #[serde(skip_serializing_if = "str::is_empty")]
         description: &'a str,
         input_schema: Arc<Value>,
-        /// Whether the model has to find it.
+        /// Whether the model finds the tool by search.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         defer_loading: bool,
         #[serde(skip_serializing_if = "<[_]>::is_empty")]

@@ -1,15 +1,15 @@
-//! Files as providers get them: by their content, not by their label.
+//! Files as they are sent to providers: by their content, not by their label.
 
 use super::Attachment;
 
-/// The types whose files begin with known bytes, so that a label without them is wrong.
+/// The types whose files start with known bytes, so that a label without them is wrong.
 const SIGNED: [&str; 7] =
     ["image/png", "image/jpeg", "image/gif", "image/webp", "image/heic", "image/heif", "application/pdf"];
-/// The length of the longest of those beginnings; fewer bytes prove nothing.
+/// The length of the longest of these signatures; a shorter file is not checked.
 const SIGNATURE: usize = 12;
-/// Within so many bytes a PDF has its first line.
+/// The maximum offset of the first line of a PDF, in bytes.
 const PDF_HEAD: usize = 1_024;
-/// The type of a file whose content does not have the type of its label.
+/// The type of a file whose content does not match its label.
 const UNKNOWN: &str = "application/octet-stream";
 
 /// Why a file cannot be sent to a provider.
@@ -18,13 +18,14 @@ pub(crate) enum FileFault {
     /// The provider does not accept its type.
     Type,
     Empty,
-    /// It has more bytes than this.
+    /// It is larger than this number of bytes.
     Large(usize),
     NotUtf8,
 }
 
 impl FileFault {
-    /// Returns the error for the user who attached `file`: `refusal`, such as "the API does not support", and what it `accepts`.
+    /// Returns the error for a user's file: `refusal` is a phrase such as "the API does not support", and `accepts`
+    /// lists the accepted types.
     pub(crate) fn error(self, file: &Attachment, refusal: &str, accepts: &str) -> String {
         let described = file.described();
         match self {
@@ -40,7 +41,7 @@ impl FileFault {
         }
     }
 
-    /// Returns the text for a model in place of `file`, which came with a result.
+    /// Returns the text for the model that replaces `file` in a tool result.
     pub(crate) fn note(self, file: &Attachment, accepts: &str) -> String {
         let why = match self {
             Self::Type => match file.wrong_label() {
@@ -57,8 +58,7 @@ impl FileFault {
 }
 
 impl Attachment {
-    /// Returns the media type of the content, for a file that is not text: by its first bytes, or as labelled where they are
-    /// unknown.
+    /// Returns the media type of the content, for a file that is not text: by its first bytes, or else as labelled.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Attachment {
         let found = infer::get(&self.data).map(|found| normalized(found.mime_type().to_owned()));
         match found {
             Some(found) if found.starts_with("image/") || found == "application/pdf" => found,
-            // Containers of films may hold sound alone.
+            // Video containers may contain only audio.
             Some(found) if matches!(&*kind(&found), "audio" | "video") => {
                 let is_media = matches!(&*kind(&label), "audio" | "video");
                 if !is_media || kind(&found) == kind(&label) { found } else { label }
@@ -89,18 +89,18 @@ impl Attachment {
         }
     }
 
-    /// Returns whether it is sent as text: it is labelled so, and does not contain something else.
+    /// Returns whether it is sent as text: it is labelled as text, and its content matches.
     pub(crate) fn is_sent_as_text(&self) -> bool {
         self.is_text() && (self.text().is_ok() || self.content_type() == self.essence())
     }
 
-    /// Returns whether it is labelled as an image, or is one.
+    /// Returns whether its label or its content is an image.
     #[cfg(feature = "openai")]
     pub(crate) fn is_image(&self) -> bool {
         self.essence().starts_with("image/") || self.content_type().starts_with("image/")
     }
 
-    /// Returns how the content differs from the label, if it does.
+    /// Describes how the content differs from the label, if it does.
     fn wrong_label(&self) -> Option<String> {
         let (label, content) = (normalized(self.essence()), self.content_type());
         if label == content {
@@ -124,7 +124,7 @@ fn normalized(essence: String) -> String {
         "image/x-png" | "image/apng" => "image/png".to_owned(),
         "image/x-bmp" | "image/x-ms-bmp" => "image/bmp".to_owned(),
         "application/x-pdf" => "application/pdf".to_owned(),
-        // The registered name is `audio/vnd.wave`; hardly anyone writes it.
+        // The registered name is `audio/vnd.wave`, which is rarely used.
         "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => "audio/wav".to_owned(),
         "audio/mp3" | "audio/x-mp3" | "audio/x-mpeg" => "audio/mpeg".to_owned(),
         "audio/x-flac" => "audio/flac".to_owned(),

@@ -1,4 +1,4 @@
-//! What models take over the Anthropic Messages API.
+//! What models support over the Anthropic Messages API.
 
 use serde::Deserialize;
 
@@ -6,17 +6,17 @@ use super::{NativeOutput, server_side_tools};
 use crate::model::Profile;
 use crate::server_side::ServerSideTool;
 
-/// What a model takes; what a row leaves out is as here in [`Default`].
+/// What a model supports; a row overrides the values of [`Default`].
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact about a model")]
 pub(crate) struct AnthropicCapabilities {
-    /// The most tokens that an answer may have.
+    /// The maximum number of tokens of an answer.
     pub(crate) max_output_tokens: u32,
     pub(crate) thinking: AnthropicThinking,
-    /// Whether thoughts come without text unless a request asks for a summary; only of models that think by an effort.
+    /// Whether thoughts have no text unless a request asks for a summary; only for models with an effort.
     pub(crate) summary_on_request: bool,
-    /// How thinking is turned off; only of models that think by an effort.
+    /// How thinking is turned off; only for models with an effort.
     pub(crate) thinking_off: ThinkingOff,
     pub(crate) sampling: Sampling,
     /// Whether a request may force the use of a tool.
@@ -34,12 +34,12 @@ pub(crate) struct AnthropicCapabilities {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnthropicThinking {
-    /// It cannot.
+    /// The model does not think.
     Never,
-    /// By a number of tokens; off by default.
+    /// With a budget in tokens; off by default.
     #[default]
     Budget,
-    /// By `low`, `medium` or `high`.
+    /// With the effort `low`, `medium` or `high`.
     Effort,
 }
 
@@ -50,17 +50,17 @@ pub(crate) enum ThinkingOff {
     #[default]
     Disabled,
     BetweenTools,
-    /// It always thinks; the effort `low` is the least.
+    /// The model always thinks; `off` is sent as the effort `low`.
     Never,
 }
 
-/// Which of `temperature` and `top_p` a model takes.
+/// Which of `temperature` and `top_p` a model accepts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Sampling {
     #[default]
     Both,
-    /// A single one of the two.
+    /// Only one of the two.
     Either,
     Neither,
 }

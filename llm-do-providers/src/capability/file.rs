@@ -9,7 +9,7 @@ use super::table::{Api, Capabilities, CapabilityEntry, CapabilityTable, Capabili
 use super::version::{Version, VersionRange};
 use crate::model_pattern::{ModelPattern, is_day};
 
-/// The table that is compiled in.
+/// The built-in table.
 pub(super) const BUILTIN: &str = include_str!("../../capabilities.json");
 
 #[derive(Debug, Deserialize)]
@@ -46,7 +46,7 @@ pub(super) fn read(json: &str) -> Result<CapabilityTable, CapabilityTableError> 
     Ok(CapabilityTable::new(date, rows))
 }
 
-/// Reads what the models take that `pattern`, `provider:model`, matches.
+/// Reads what the models support that `pattern`, `provider:model`, matches.
 pub(super) fn row(pattern: &str, takes: Value) -> Result<Row, CapabilityTableError> {
     let split = pattern.split_once(':').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
     let Some((provider, model)) = split else {
@@ -56,7 +56,7 @@ pub(super) fn row(pattern: &str, takes: Value) -> Result<Row, CapabilityTableErr
     let row = FileRow { provider, models, from: None, to: None, takes, source: None, seen: None };
     let capabilities =
         row.capabilities().map_err(|fault| CapabilityTableError::new(format!("`{pattern}`: {fault}")))?;
-    Ok(row.of(model, capabilities))
+    Ok(row.for_model(model, capabilities))
 }
 
 impl FileRow {
@@ -70,7 +70,7 @@ impl FileRow {
         }
         let named = |fault| format!("`{}:{}`: {fault}", row.provider, row.models.join("`, `"));
         let capabilities = row.capabilities().map_err(named)?;
-        Ok(row.models.iter().map(|model| row.of(model, capabilities.clone())).collect())
+        Ok(row.models.iter().map(|model| row.for_model(model, capabilities.clone())).collect())
     }
 
     fn capabilities(&self) -> Result<Capabilities, String> {
@@ -88,7 +88,7 @@ impl FileRow {
         takes.map_err(|error| format!("`takes`: {error}"))
     }
 
-    fn of(&self, model: &str, capabilities: Capabilities) -> Row {
+    fn for_model(&self, model: &str, capabilities: Capabilities) -> Row {
         let Self { provider, from, to, takes, source, seen, .. } = self;
         let model = format!("{provider}:{model}");
         Row {

@@ -1,4 +1,4 @@
-//! What models take over the Gemini API.
+//! What models support over the Gemini API.
 
 use serde::Deserialize;
 
@@ -6,36 +6,36 @@ use super::{NativeOutput, server_side_tools};
 use crate::model::Profile;
 use crate::server_side::ServerSideTool;
 
-/// What a model takes; what a row leaves out is as here in [`Default`].
+/// What a model supports; a row overrides the values of [`Default`].
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct GeminiCapabilities {
     pub(crate) thinking: GeminiThinking,
-    /// Whether it takes `presence_penalty` and `frequency_penalty`.
+    /// Whether the model accepts `presence_penalty` and `frequency_penalty`.
     pub(crate) penalties: bool,
-    /// Whether it calls functions.
+    /// Whether the model supports functions.
     pub(crate) tools: bool,
-    /// With tools: functions, Google's tools and an output schema go together in one request.
+    /// With tools: one request may have functions, Google's tools and an output schema.
     pub(crate) native_output: NativeOutput,
     #[serde(deserialize_with = "server_side_tools")]
     pub(crate) server_side_tools: &'static [ServerSideTool],
-    /// Whether it follows the rules of version 3: calls are sent back with a thought signature, results may hold files, and a
-    /// request asks for the uses of Google's tools to be part of the answer.
+    /// Whether the rules of version 3 apply: calls are sent back with a thought signature, results may contain files,
+    /// and a request asks for the uses of Google's tools to be part of the answer.
     pub(crate) version_3_rules: bool,
 }
 
-/// How much a model's thinking can be set.
+/// How thinking is requested from a model.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum GeminiThinking {
-    /// Not at all.
+    /// The model does not think.
     #[default]
     Never,
-    /// Whether its thoughts are shown, and nothing else.
+    /// Thoughts can only be shown or hidden.
     Shown,
-    /// By a number of tokens in this range, and by 0 if it can be turned off.
+    /// With a budget in this range of tokens, or 0 if thinking can be turned off.
     Budget { min: u32, max: u32, can_turn_off: bool },
-    /// By a level: `low` and `high`, and perhaps `minimal` and `medium`.
+    /// With a level: `low`, `high`, and optionally `minimal` and `medium`.
     Levels { minimal: bool, medium: bool },
 }
 
@@ -53,7 +53,7 @@ impl Default for GeminiCapabilities {
 }
 
 impl GeminiCapabilities {
-    /// Whether functions, Google's tools and an output schema go together in one request.
+    /// Whether one request may have functions, Google's tools and an output schema.
     pub(crate) fn combines_tools(&self) -> bool {
         self.native_output == NativeOutput::WithTools
     }

@@ -1,4 +1,4 @@
-//! What models take over OpenAI's APIs, at OpenAI and at the servers that speak chat completions.
+//! What models support over OpenAI's APIs, at OpenAI and at other servers with chat completions.
 
 use serde::Deserialize;
 
@@ -7,39 +7,39 @@ use crate::model::Profile;
 use crate::server_side::ServerSideTool;
 use crate::settings::ThinkingLevel;
 
-/// What a model takes over chat completions, and OpenAI's models over the Responses API; what a row leaves out is as here in
-/// [`Default`].
+/// What a model supports over chat completions, and OpenAI's models over the Responses API; a row overrides the values
+/// of [`Default`].
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of requests that is taken or refused")]
 pub(crate) struct OpenAiCapabilities {
     pub(crate) thinking: OpenAiThinking,
     pub(crate) efforts: Efforts,
-    /// The value of `reasoning_format`, where thoughts would stand within the text without it.
+    /// The value of `reasoning_format`, if thoughts would otherwise be part of the text.
     pub(crate) reasoning_format: Option<String>,
-    /// Whether chat completions take tools for the model.
+    /// Whether the model supports tools over chat completions.
     pub(crate) tools_in_chat: ToolsInChat,
     pub(crate) native_output: NativeOutput,
     /// The tools that the server runs over chat completions.
     #[serde(deserialize_with = "server_side_tools")]
     pub(crate) server_side_tools: &'static [ServerSideTool],
-    /// Whether it takes `temperature`, `top_p` and penalties while it does not think.
+    /// Whether the model accepts `temperature`, `top_p` and penalties while it does not think.
     pub(crate) sampling: bool,
     pub(crate) parallel_tool_calls: bool,
     pub(crate) stop: bool,
-    /// Whether it reads images, where the server takes them.
+    /// Whether the model reads images, if the server accepts them.
     pub(crate) images: bool,
-    /// Whether the Responses API searches tools for the model.
+    /// Whether the Responses API searches deferred tools for the model.
     pub(crate) tool_search: bool,
-    /// Whether the Responses API runs code of the model that calls tools.
+    /// Whether the Responses API runs the model's code, which may call tools.
     pub(crate) programmatic_tool_calling: bool,
 }
 
-/// Whether a model thinks; while it does, it takes no `temperature`, `top_p` and penalties.
+/// Whether a model thinks. While it does, it accepts neither `temperature`, `top_p` nor penalties.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OpenAiThinking {
-    /// The model is not one of OpenAI's: its server decides what it takes.
+    /// The model is not one of OpenAI's: its server decides what it accepts.
     #[default]
     Unknown,
     Never,
@@ -48,7 +48,8 @@ pub(crate) enum OpenAiThinking {
     Always,
 }
 
-/// Whether chat completions take tools for a model: for some of its models OpenAI takes them over the Responses API alone.
+/// Whether a model supports tools over chat completions: some of OpenAI's models support them only over the Responses
+/// API.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToolsInChat {
@@ -59,7 +60,7 @@ pub(crate) enum ToolsInChat {
     Never,
 }
 
-/// The word that is sent for each level of thinking; `None`: nothing is sent.
+/// The word that is sent for each thinking level; `None` sends nothing.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Efforts {
@@ -92,25 +93,25 @@ impl Default for OpenAiCapabilities {
 impl OpenAiCapabilities {
     /// Returns the word that is sent for a level, if any.
     pub(crate) fn effort(&self, level: Option<ThinkingLevel>) -> Option<&str> {
-        self.efforts.word(level?).filter(|_| self.may_think())
+        if self.may_think() { self.efforts.word(level?) } else { None }
     }
 
-    /// Returns the word that chat completions are sent for a level, with or without tools to call.
+    /// Returns the word that is sent for a level over chat completions, in requests with or without tools.
     pub(crate) fn effort_in_chat(&self, level: Option<ThinkingLevel>, has_tools: bool) -> Option<&str> {
         if has_tools && self.tools_in_chat == ToolsInChat::WithoutThinking { Some("none") } else { self.effort(level) }
     }
 
-    /// Whether it may think; a model that may not refuses a request for thoughts that can be sent back.
+    /// Whether the model may think. A model that does not think refuses a request for encrypted thoughts.
     pub(crate) fn may_think(&self) -> bool {
         self.thinking != OpenAiThinking::Never
     }
 
-    /// Whether it is known to think, and so knows only the newer name of the limit on tokens.
+    /// Whether the model is known to think, and so supports only `max_completion_tokens`.
     pub(crate) fn is_thinking(&self) -> bool {
         !matches!(self.thinking, OpenAiThinking::Unknown | OpenAiThinking::Never)
     }
 
-    /// Whether it accepts `temperature` and the other sampling settings with that effort.
+    /// Whether the model accepts `temperature` and the other sampling settings with this effort.
     pub(crate) fn samples(&self, effort: Option<&str>) -> bool {
         match self.thinking {
             OpenAiThinking::Unknown | OpenAiThinking::Never => self.sampling,

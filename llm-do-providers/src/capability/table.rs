@@ -13,12 +13,12 @@ use super::version::{Version, VersionRange};
 use crate::dated_rows::DatedRows;
 use crate::model_pattern::{ModelPattern, Rank};
 
-/// The table that is compiled in.
+/// The built-in table.
 static BUILTIN: LazyLock<CapabilityTable> = LazyLock::new(|| {
     file::read(file::BUILTIN).unwrap_or_else(|error| unreachable!("the capabilities compiled in: {error}"))
 });
 
-/// The providers that rows are for, and the API of each.
+/// The providers of rows, and the API of each.
 pub(super) const PROVIDERS: [(&str, Api); 11] = [
     ("anthropic", Api::Anthropic),
     ("deepseek", Api::OpenAi),
@@ -32,23 +32,24 @@ pub(super) const PROVIDERS: [(&str, Api); 11] = [
     ("openrouter", Api::OpenAi),
     ("vllm", Api::OpenAi),
 ];
-/// Providers whose models are found among those of another too.
+/// Providers whose models are also looked up among those of another provider.
 const ALIASES: [(&str, &str); 2] = [("moonshot", "openai"), ("openai-responses", "openai")];
 
-/// What models take and can do, by name: a dated table that you extend.
+/// What models support, by name: a dated table that you can extend.
 ///
-/// Requests differ by model: one refuses `temperature`, another needs a level of thinking in words of its own. The built-in
-/// table has the models of `anthropic`, `gemini` and `openai`, and what `deepseek`, `groq`, `llama-cpp`, `mistral`,
-/// `ollama`, `openrouter` and `vllm` have in common; it describes the state of its [`date`](Self::date). When a provider adds a
-/// model or changes one, add a row of your own: [`with`](Self::with) adds one, [`from_json`](Self::from_json) reads a table, and
-/// [`over`](Self::over) puts it over another. `RuntimeBuilder::capabilities` of `llm-do`, or `capabilities` of a model's builder,
-/// sets the table that is used. The `profile` of a model's builder takes precedence over it.
+/// Requests differ by model: some models refuse `temperature`, and thinking levels have different words. The built-in
+/// table has the models of `anthropic`, `gemini` and `openai`, and the defaults of `deepseek`, `groq`, `llama-cpp`,
+/// `mistral`, `ollama`, `openrouter` and `vllm`, as of its [`date`](Self::date). When a provider adds or changes a
+/// model, add your own row: [`with`](Self::with) adds one, [`from_json`](Self::from_json) reads a table, and
+/// [`over`](Self::over) combines two tables. `RuntimeBuilder::capabilities` of `llm-do`, or `capabilities` of a model's
+/// builder, sets the table. The `profile` of a model's builder takes precedence over it.
 ///
-/// A name `provider:model` is found as [prices](crate::PriceTable) are: without regard to case, as it is listed, as a dated
-/// snapshot of a listed one, or by a listed pattern with `*`. What matches with the most letters wins, then what was added last;
-/// its row holds as a whole. A name is also matched without what a server puts in front of it: `openai:lab/gpt-5` and
-/// `openai:ft:gpt-5:us` as `gpt-5`, `anthropic:us.anthropic.claude-opus-5` as `claude-opus-5`. `openai-responses` has the rows of
-/// `openai`. A known server behind `openai:` has its own, such as those of `groq` at `https://api.groq.com`.
+/// A name `provider:model` is looked up like [prices](crate::PriceTable): case-insensitively, exactly, as a dated
+/// snapshot of a listed model, or by a listed pattern with `*`. The match with the most characters wins, then the row
+/// added last. Only that row applies. Prefixes that servers add to names are ignored: `openai:lab/gpt-5` and
+/// `openai:ft:gpt-5:us` match as `gpt-5`, `anthropic:us.anthropic.claude-opus-5` as `claude-opus-5`. `openai-responses`
+/// uses the rows of `openai`. A known server behind `openai:` uses its own rows, such as those of `groq` at
+/// `https://api.groq.com`.
 ///
 /// # Examples
 ///
@@ -69,21 +70,21 @@ pub struct CapabilityTable {
     listed: DatedRows<Row>,
 }
 
-/// What a model takes, and where that was found.
+/// What a model supports, with the source.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CapabilityEntry {
-    /// The model or models, `provider:model`, perhaps with `*`.
+    /// The model name `provider:model`, or a pattern with `*`.
     pub model: String,
-    /// The first version that the entry is for, such as `4.5`.
+    /// The first version that the entry applies to, such as `4.5`.
     pub from: Option<String>,
-    /// The last version that the entry is for.
+    /// The last version that the entry applies to.
     pub to: Option<String>,
-    /// What the models take, with the keys of [`CapabilityTable::from_json`]; a key that is absent has its default.
+    /// What the models support, with the keys of [`CapabilityTable::from_json`]; an absent key has its default.
     pub takes: Value,
-    /// The pages where it was found, separated by spaces.
+    /// The source pages, separated by spaces.
     pub source: Option<String>,
-    /// The day on which it was found there, such as `2026-11-22`.
+    /// The day when the sources were read, such as `2026-11-22`.
     pub seen: Option<String>,
 }
 
@@ -107,7 +108,7 @@ pub(super) enum Api {
     OpenAi,
 }
 
-/// What a model takes, over its API.
+/// What a model supports over its API.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
@@ -119,23 +120,23 @@ pub(super) enum Capabilities {
     OpenAi(Arc<OpenAiCapabilities>),
 }
 
-/// A model's name in the forms that patterns are matched with.
+/// A model's name in the forms that patterns match.
 #[derive(Debug)]
 struct ModelName {
     full: String,
-    /// Without what a server puts in front of the name.
+    /// The name without the prefix that a server adds.
     short: String,
     version: Option<Version>,
 }
 
 impl CapabilityTable {
-    /// Returns the table that is compiled in; it is shared, so this is cheap.
+    /// Returns the built-in table; it is shared, so this is cheap.
     #[must_use]
     pub fn builtin() -> Self {
         Self { listed: DatedRows::Builtin(|| &BUILTIN.listed) }
     }
 
-    /// Reads a table of yours, with nothing of the built-in one.
+    /// Parses your own table, without the built-in rows.
     ///
     /// ```
     /// # use llm_do_providers::CapabilityTable;
@@ -152,13 +153,14 @@ impl CapabilityTable {
     /// # Ok::<_, llm_do_providers::CapabilityTableError>(())
     /// ```
     ///
-    /// Of a row, `provider`, `models` and `takes` are required. `from` and `to` restrict it to versions, both included: for
-    /// `anthropic` the first number of a name, with the next one, that is below 100; for `gemini` the number after `gemini-`.
-    /// Names of other providers have no version. `takes` has these keys, all optional:
+    /// A row requires `provider`, `models` and `takes`. `from` and `to` restrict it to versions, inclusively. The
+    /// version of an `anthropic` name is its first number and the following one, if that is below 100; the version of a
+    /// `gemini` name is the number after `gemini-`. Names of other providers have no version. `takes` has these
+    /// optional keys:
     ///
     /// | `anthropic` | Values | Default |
     /// | --- | --- | --- |
-    /// | `max_output_tokens` | the most tokens of an answer | 8192 |
+    /// | `max_output_tokens` | the maximum number of tokens of an answer | 8192 |
     /// | `thinking` | `"never"`, `"budget"` (a number of tokens), `"effort"` | `"budget"` |
     /// | `summary_on_request` | whether thoughts have no text unless a summary is requested; with `"effort"` | `false` |
     /// | `thinking_off` | how thinking is turned off: `"disabled"`, `"between_tools"`, `"never"`; with `"effort"` | `"disabled"` |
@@ -172,25 +174,25 @@ impl CapabilityTable {
     /// | `gemini` | Values | Default |
     /// | --- | --- | --- |
     /// | `thinking` | `"never"`, `"shown"` (without levels), `{"budget": {"min": 128, "max": 32768, "can_turn_off": false}}`, `{"levels": {"minimal": true, "medium": true}}` (beside low and high) | `"never"` |
-    /// | `penalties` | whether it takes `presence_penalty` and `frequency_penalty` | `true` |
-    /// | `tools` | whether it calls functions | `true` |
-    /// | `native_output` | as above; `"with_tools"`: functions, Google's tools and a schema go together in one request | `"with_tools"` |
+    /// | `penalties` | whether the model accepts `presence_penalty` and `frequency_penalty` | `true` |
+    /// | `tools` | whether the model supports functions | `true` |
+    /// | `native_output` | as above; with `"with_tools"`, one request may have functions, Google's tools and a schema | `"with_tools"` |
     /// | `server_side_tools` | as above | none |
-    /// | `version_3_rules` | whether calls need a thought signature, results may hold files, and uses of Google's tools are shown | `false` |
+    /// | `version_3_rules` | whether calls need a thought signature, results may contain files, and uses of Google's tools are parts of the answer | `false` |
     ///
     /// | All other keys | Values | Default |
     /// | --- | --- | --- |
-    /// | `thinking` | `"unknown"`, `"never"`, `"off_by_default"`, `"on_by_default"`, `"always"`: while it thinks, it takes no `temperature`, `top_p` and penalties | `"unknown"` |
+    /// | `thinking` | `"unknown"`, `"never"`, `"off_by_default"`, `"on_by_default"`, `"always"`; while a model thinks, it accepts neither `temperature`, `top_p` nor penalties | `"unknown"` |
     /// | `efforts` | the word sent for each level, `{"off": "none", "low": "low"}`; nothing is sent for a level that is left out | `none`, `minimal`, `low`, `medium`, `high` |
-    /// | `reasoning_format` | the value of that field, where the server has it | not sent |
-    /// | `tools_in_chat` | whether chat completions take tools: `"always"`, `"without_thinking"`, `"never"` | `"always"` |
+    /// | `reasoning_format` | the value of that field, if the server has it | not sent |
+    /// | `tools_in_chat` | whether the model supports tools over chat completions: `"always"`, `"without_thinking"`, `"never"` | `"always"` |
     /// | `native_output` | as above | `"with_tools"` |
-    /// | `server_side_tools` | as above, over chat completions; over the Responses API all but `programmatic_tool_calling` are there | none |
-    /// | `sampling` | whether it takes `temperature`, `top_p` and penalties while it does not think | `true` |
-    /// | `parallel_tool_calls`, `stop` | whether it takes the setting | `true` |
-    /// | `images` | whether it reads images, where its server takes them | `true` |
+    /// | `server_side_tools` | as above, over chat completions; the Responses API has all except `programmatic_tool_calling` | none |
+    /// | `sampling` | whether the model accepts `temperature`, `top_p` and penalties while it does not think | `true` |
+    /// | `parallel_tool_calls`, `stop` | whether the model accepts the setting | `true` |
+    /// | `images` | whether the model reads images, if its server accepts them | `true` |
     /// | `tool_search` | as above, over the Responses API | `false` |
-    /// | `programmatic_tool_calling` | whether the Responses API runs code of the model that calls tools | `false` |
+    /// | `programmatic_tool_calling` | whether the Responses API runs the model's code, which may call tools | `false` |
     ///
     /// # Errors
     ///
@@ -199,13 +201,13 @@ impl CapabilityTable {
         file::read(json)
     }
 
-    /// Returns the day for which the table was made, such as `2026-11-22`.
+    /// Returns the date of the table, such as `2026-11-22`.
     #[must_use]
     pub fn date(&self) -> &str {
         self.listed.date()
     }
 
-    /// Adds the row of a model, or of several by a pattern with `*`; it has precedence over the table's row of the same name.
+    /// Adds the row of a model, or of several by a pattern with `*`; it takes precedence over a row with the same name.
     ///
     /// `takes` is an object with the keys of [`from_json`](Self::from_json).
     ///
@@ -219,7 +221,7 @@ impl CapabilityTable {
         Ok(self)
     }
 
-    /// Returns this table, and `base` where this one has no row; the date is that of this one.
+    /// Returns this table, with the rows of `base` for models that are missing here; the date is that of this table.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
         Self { listed: self.listed.over(&base.listed) }
@@ -232,7 +234,7 @@ impl CapabilityTable {
         self.row(provider, model).map(|row| &row.entry)
     }
 
-    /// Lists all entries, those that were added last at the end.
+    /// Lists all entries in the order in which they were added.
     pub fn entries(&self) -> impl Iterator<Item = &CapabilityEntry> {
         self.rows().iter().map(|row| &row.entry)
     }
@@ -241,7 +243,7 @@ impl CapabilityTable {
         Self { listed: DatedRows::new(date, rows) }
     }
 
-    /// Returns what a model takes over the Messages API.
+    /// Returns what a model supports over the Messages API.
     #[cfg(feature = "anthropic")]
     pub(crate) fn anthropic(&self, model: &str) -> Arc<AnthropicCapabilities> {
         match self.row("anthropic", model).map(|row| &row.capabilities) {
@@ -250,7 +252,7 @@ impl CapabilityTable {
         }
     }
 
-    /// Returns what a model takes over the Gemini API.
+    /// Returns what a model supports over the Gemini API.
     #[cfg(feature = "gemini")]
     pub(crate) fn gemini(&self, model: &str) -> Arc<GeminiCapabilities> {
         match self.row("gemini", model).map(|row| &row.capabilities) {
@@ -259,7 +261,7 @@ impl CapabilityTable {
         }
     }
 
-    /// Returns what a model takes over OpenAI's APIs, at the server of `provider`.
+    /// Returns what a model supports over OpenAI's APIs, at the server of `provider`.
     #[cfg(feature = "openai")]
     pub(crate) fn openai(&self, provider: &str, model: &str) -> Arc<OpenAiCapabilities> {
         match self.row(provider, model).map(|row| &row.capabilities) {
@@ -279,7 +281,7 @@ impl CapabilityTable {
     }
 
     fn best(&self, name: &ModelName) -> Option<&Row> {
-        // Of equals, the last.
+        // The last of equal matches wins.
         self.rows()
             .iter()
             .filter_map(|row| Some((row.rank(name)?, row)))
@@ -307,8 +309,10 @@ impl ModelName {
         let model = model.trim().to_ascii_lowercase();
         let last = model.rsplit('/').next().unwrap_or(&model);
         let (short, version) = match provider {
-            "anthropic" => (model.rfind("claude").map_or(&*model, |start| &model[start..]), Version::of_claude(&model)),
-            "gemini" => (last, Version::of_gemini(last)),
+            "anthropic" => {
+                (model.rfind("claude").map_or(&*model, |start| &model[start..]), Version::from_claude_name(&model))
+            }
+            "gemini" => (last, Version::from_gemini_name(last)),
             "openai" => (base_of_tuned(last), None),
             _ => (&*model, None),
         };
@@ -316,13 +320,13 @@ impl ModelName {
     }
 }
 
-/// Returns the model that a fine-tuned one, `ft:gpt-4o:acme:name`, was made from.
+/// Returns the base model of a fine-tuned one, such as `ft:gpt-4o:acme:name`.
 fn base_of_tuned(model: &str) -> &str {
     let tuned = model.strip_prefix("ft:");
     tuned.map_or(model, |tuned| tuned.split(':').next().unwrap_or(tuned))
 }
 
-/// Why a table of capabilities, or a row of one, is invalid.
+/// An error that a table of capabilities, or one of its rows, is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapabilityTableError(String);
 

@@ -1,4 +1,4 @@
-//! Versions of models, as their names have them.
+//! Versions in the names of models.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ impl Version {
 
     /// Returns the version in the name of one of Anthropic's models: `-opus-4-5-20251101` and `-3-7-sonnet-latest` follow
     /// `claude`. A number above 99 is a date.
-    pub(super) fn of_claude(name: &str) -> Option<Self> {
+    pub(super) fn from_claude_name(name: &str) -> Option<Self> {
         let (_, name) = name.rsplit_once("claude")?;
         let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
         let numbers = words.map(|word| word.parse().ok().filter(|number| *number < 100));
@@ -26,7 +26,7 @@ impl Version {
     }
 
     /// Returns the version that directly follows `gemini-`.
-    pub(super) fn of_gemini(name: &str) -> Option<Self> {
+    pub(super) fn from_gemini_name(name: &str) -> Option<Self> {
         Self::parse(name.strip_prefix("gemini-")?.split('-').next()?)
     }
 }
@@ -45,7 +45,8 @@ impl<'de> Deserialize<'de> for Version {
     }
 }
 
-/// The versions that a row is for, both ends included; all versions, and names without one, if neither end is set.
+/// The inclusive range of versions that a row applies to. Without either end, it contains all versions and names
+/// without one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VersionRange {
     pub(super) from: Option<Version>,
@@ -79,11 +80,11 @@ mod tests {
             ("glm-5", None),
         ];
         for (name, expected) in versions {
-            assert_eq!(Version::of_claude(name), expected, "{name}");
+            assert_eq!(Version::from_claude_name(name), expected, "{name}");
         }
-        assert_eq!(Version::of_gemini("gemini-2.5-flash-preview-09-2025"), Some(Version(2, 5)));
-        assert_eq!(Version::of_gemini("gemini-3-pro-preview"), Some(Version(3, 0)));
-        assert_eq!(Version::of_gemini("gemini-flash-latest"), None);
-        assert_eq!(Version::of_gemini("gemma-3-27b-it"), None);
+        assert_eq!(Version::from_gemini_name("gemini-2.5-flash-preview-09-2025"), Some(Version(2, 5)));
+        assert_eq!(Version::from_gemini_name("gemini-3-pro-preview"), Some(Version(3, 0)));
+        assert_eq!(Version::from_gemini_name("gemini-flash-latest"), None);
+        assert_eq!(Version::from_gemini_name("gemma-3-27b-it"), None);
     }
 }

@@ -18,12 +18,12 @@ pub(crate) fn protocol_error(server: &Endpoint, what: &str) -> ProviderError {
     ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200)
 }
 
-/// The error for an answer with more parts than any model writes, which would take too long to read.
+/// The error for an answer with too many parts, which would take too long to read.
 pub(crate) fn too_many_parts(server: &Endpoint) -> ProviderError {
     protocol_error(server, &format!("the answer has more than {MAX_PARTS} parts")).with_should_retry(false)
 }
 
-/// The error for a stream that ended before its answer did, which is a connection that was lost.
+/// The error for a stream that ended before its answer: the connection was lost.
 pub(crate) fn broke_off(server: &Endpoint) -> ProviderError {
     let text = "the stream broke off before the end of the answer; try again";
     ProviderError::new(server.provider, ErrorKind::Transport, text).with_status(200)

@@ -1,6 +1,6 @@
 //! Repairs JSON as Python writes it: unpaired surrogates, `NaN` and `Infinity`.
 
-/// What stands for a letter that cannot be read.
+/// The escape of the replacement character.
 const REPLACEMENT: &str = "\\ufffd";
 
 /// Returns the repaired JSON; `None` if nothing had to be repaired.
@@ -33,11 +33,11 @@ pub(super) fn repaired(json: &str) -> Option<String> {
     is_changed.then_some(out)
 }
 
-/// Returns what to write for the escape that `text` begins with, and its length.
+/// Returns the repaired form of the escape that `text` starts with, and the length of the escape in bytes.
 fn escape(text: &str) -> (&str, usize) {
     let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
     let Some(first) = unit(text) else {
-        // The escaped letter may be of several bytes.
+        // The escaped character may have several bytes.
         let length = 1 + text[1..].chars().next().map_or(0, char::len_utf8);
         return (&text[..length], length);
     };

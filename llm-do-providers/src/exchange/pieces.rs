@@ -38,7 +38,9 @@ pub(crate) fn read<G: ResponseAccumulator>(answer: G, pieces: Vec<Bytes>) -> Rea
         (Some(error), Some(answer)) => Some(error.with_partial_response(answer.partial_response())),
         (error, answer) => {
             if let Some(response) = answer.map(ResponseAccumulator::complete) {
-                ready.extend(shown(&response).filter(|_| is_whole));
+                if is_whole {
+                    ready.extend(shown(&response));
+                }
                 ready.push_back(StreamEvent::Done(response));
             }
             error

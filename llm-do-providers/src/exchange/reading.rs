@@ -1,4 +1,4 @@
-//! Reads an answer in whichever form it came: events, JSON, lines of JSON; and the errors in its place.
+//! Reads an answer in any form (events, JSON or lines of JSON), and errors in place of an answer.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -18,15 +18,15 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Endpoint, Event, Events, answered_error, error_of, flat_error, names_error};
 use crate::model::StreamEvent;
 
-/// One response of a streamed answer, which may have several with pauses between.
+/// One response of a streamed answer, which may have several, separated by pauses.
 pub(super) struct Reading<G> {
     endpoint: Arc<Endpoint>,
     events: Events,
     /// `None` after its end.
     pub(super) answer: Option<G>,
-    /// Whether an event of the protocol arrived.
+    /// Whether an event of the protocol has arrived.
     has_begun: bool,
-    /// Whether the answer came as one piece of JSON, so that no event was shown.
+    /// Whether the answer arrived as a single JSON value, so that no event was shown.
     pub(super) is_whole: bool,
 }
 
@@ -107,7 +107,7 @@ fn ended<G: ResponseAccumulator>(server: &Endpoint, events: &Events, has_begun: 
     server.with_text(error, &events.text())
 }
 
-/// Returns the error that is not an event before an end mark, if the answer is not finished.
+/// Returns an error if the answer is not finished, but an error that is not an event precedes the end mark.
 fn unless_stray<G: ResponseAccumulator>(
     server: &Endpoint,
     events: &Events,
@@ -117,7 +117,7 @@ fn unless_stray<G: ResponseAccumulator>(
     error.map_or(Ok(()), |error| Err(G::error(server, &error)))
 }
 
-/// Whether an event that could not be read is the last one, and cut off; the text of an error may be.
+/// Whether an invalid event is the last one and cut off. A cut-off error event is still an error.
 fn is_cut_off(events: &Events, event: &Event) -> bool {
     events.has_ended()
         && event.name.as_deref() != Some("error")
@@ -148,7 +148,7 @@ fn read_event<G: ResponseAccumulator>(
         }
         Err(error) if error.kind() == ErrorKind::Protocol => {
             if let Some(data) = repaired_json(&event.data) {
-                // Only once: a repaired text has nothing to repair.
+                // This recursion ends, since a repaired text needs no repair.
                 return read_event(answer, server, &Event { name: event.name.clone(), data }, ready);
             }
             Err(error_instead::<G>(server, event.data.as_bytes(), error))
@@ -157,11 +157,11 @@ fn read_event<G: ResponseAccumulator>(
     }
 }
 
-/// Reads a body that is one answer, and returns its fault as an error.
+/// Reads a body that is one answer.
 ///
 /// # Errors
 ///
-/// Returns an error if it is invalid, or is itself an error.
+/// Returns an error if the body is invalid, reports an error, or has a fault.
 pub(super) fn read_whole<G: ResponseAccumulator>(
     answer: &mut G,
     server: &Endpoint,
@@ -183,7 +183,7 @@ pub(super) fn read_whole<G: ResponseAccumulator>(
     }
 }
 
-/// Reads a body that is not one answer in JSON; `error` is the reason.
+/// Reads a body that is not an answer as JSON, for the reason `error`.
 fn read_other<G: ResponseAccumulator>(
     answer: &mut G,
     server: &Endpoint,
@@ -216,17 +216,17 @@ fn read_other<G: ResponseAccumulator>(
     }
 }
 
-/// Whether a line is one of an event, or a comment between events.
+/// Whether a line belongs to an event, or is a comment between events.
 fn is_of_event(line: &str) -> bool {
     ["data:", "event:", "id:", "retry:", "error:", ":"].iter().any(|field| line.starts_with(field))
 }
 
 /// Reads a whole body of events.
 fn read_events<G: ResponseAccumulator>(answer: &mut G, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-    let mut events = Events::of(server.provider, Bytes::copy_from_slice(body));
+    let mut events = Events::from_body(server.provider, Bytes::copy_from_slice(body));
     let (mut shown, mut has_begun) = (VecDeque::new(), false);
     loop {
-        // All of it is there, so that nothing waits.
+        // The whole body is available, so this never waits.
         let next = poll_fn(|context| events.poll_next(context)).now_or_never().unwrap_or(Ok(None));
         if !take_next(answer, server, &events, &mut has_begun, next, &mut shown)? {
             return Ok(());
@@ -235,7 +235,7 @@ fn read_events<G: ResponseAccumulator>(answer: &mut G, server: &Endpoint, body: 
     }
 }
 
-/// Returns a text as JSON once it is repaired; `None` if nothing had to be, or if it is not JSON even then.
+/// Returns the repaired JSON of a text; `None` if it needs no repair or is not JSON even then.
 fn repaired_json(text: &str) -> Option<String> {
     repaired(text).filter(|text| is_json(text.as_bytes()))
 }
@@ -244,7 +244,7 @@ fn is_json(text: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// Returns the error that stands in an answer that could not be read, or else why it could not.
+/// Returns the error that an invalid answer contains, or else `error`.
 fn error_instead<G: ResponseAccumulator>(server: &Endpoint, text: &[u8], error: ProviderError) -> ProviderError {
     match serde_json::from_slice(text).ok().as_ref().and_then(answered_error) {
         Some(reason) => G::error(server, &reason),

@@ -19,15 +19,13 @@ use crate::model::StreamEvent;
 use crate::response::Response;
 
 /// A streamed answer and its attempts; nothing is sent before the first poll.
-///
-/// It is polled as it is, since a future for each of thousands of events would cost more than the event.
 pub(super) struct Streaming<F, G> {
     exchange: Exchange<F>,
     state: State<G>,
     ready: VecDeque<StreamEvent>,
     /// The error that ends the stream, after the events that are ready.
     failure: Option<ProviderError>,
-    /// Whether a piece of the answer was handed out, so that the request cannot be retried.
+    /// Whether an event of the answer has reached the caller, so that the request cannot be retried.
     shown: bool,
 }
 
@@ -76,8 +74,8 @@ where
         Poll::Ready(Ok(()))
     }
 
-    /// Ends the stream with the whole answer, unless the server paused: then nothing was shown yet that a retry of the rest
-    /// would repeat.
+    /// Ends the stream with the complete answer. If the server paused, the stream continues, and a failure before the
+    /// next event can be retried.
     fn end(&mut self, answer: Option<G>, is_whole: bool) {
         self.state = State::End;
         match answer.map(|answer| self.exchange.finish_or_continue(answer)) {
@@ -92,7 +90,8 @@ where
         }
     }
 
-    /// Prepares the next attempt, unless the answer has begun or the failure is permanent; then the error has what arrived.
+    /// Prepares the next attempt. If an event has reached the caller, or the failure is permanent, returns the error
+    /// with the partial answer.
     fn recover(&mut self, mut error: ProviderError) -> Result<(), ProviderError> {
         let state = std::mem::replace(&mut self.state, State::End);
         let arrived = match state {
@@ -121,7 +120,7 @@ where
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        // So that a long answer that has arrived does not keep other tasks, and the timeout, from running.
+        // A long answer that has arrived must not block other tasks and the timeout.
         let turn = ready!(poll_proceed(context));
         loop {
             if let Some(event) = this.ready.pop_front() {
@@ -143,7 +142,7 @@ where
     }
 }
 
-/// Returns the events for an answer that came as a whole.
+/// Returns the events of an answer that arrived as a whole.
 pub(super) fn shown(response: &Response) -> impl Iterator<Item = StreamEvent> {
     let mut calls = 0..;
     response.parts.iter().filter_map(move |part| match part {

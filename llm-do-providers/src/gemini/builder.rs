@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{GeminiModel, PROTOCOL, PROVIDER, SERVER, configuration};
-use crate::error::ProviderError;
+use super::{GeminiModel, PROTOCOL, PROVIDER, SERVER};
+use crate::error::{ErrorKind, ProviderError};
 use crate::http::{ClientConfig, Endpoint, config_setters};
 
 /// The header of the key, by <https://ai.google.dev/gemini-api/docs/api-key>.
@@ -39,7 +39,7 @@ impl GeminiBuilder {
     /// # Errors
     ///
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is used
-    /// without a key, if the base URL is not an `http` or `https` URL, or if the model's name cannot stand in one.
+    /// without a key, if the base URL is not an `http` or `https` URL, or if the model's name cannot be part of a URL.
     pub fn build(self) -> Result<GeminiModel, ProviderError> {
         let capabilities = self.config.capabilities.gemini(&self.config.model);
         Ok(GeminiModel {
@@ -76,7 +76,7 @@ impl GeminiBuilder {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@".contains(&byte);
         if model.is_empty() || !model.bytes().all(is_plain) || model.contains("..") {
             let text = format!("invalid model name `{model}`: expected a name such as `gemini-2.5-flash`");
-            return Err(configuration(&text));
+            return Err(ProviderError::new(PROVIDER, ErrorKind::Configuration, text));
         }
         Ok(if model.contains('/') { model.clone() } else { format!("models/{model}") })
     }

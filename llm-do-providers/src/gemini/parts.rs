@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::wire::{Base64, Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, OutputValue, Part};
-use crate::attachment::{Attachment, FileFault};
+use super::wire::{Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, OutputValue, Part};
+use crate::attachment::{Attachment, Base64, FileFault};
 use crate::capability::GeminiCapabilities;
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::message::{ToolCall, UserPart};
 use crate::sent_history::{Answered, Repeats, is_plain_json, tool_name};
 
-/// The types of files that a function's response may contain, by
-/// <https://ai.google.dev/gemini-api/docs/function-calling#multimodal>; there it is text as well, which goes without its
-/// name there.
+/// The types of files that a function response may contain, by
+/// <https://ai.google.dev/gemini-api/docs/function-calling#multimodal>. That page also lists text, which is sent
+/// outside of the response, with its name.
 const IN_RESPONSES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
 /// The images that the API reads, by <https://ai.google.dev/gemini-api/docs/image-understanding> (read 2026-11-28).
 const IMAGES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
@@ -22,13 +22,13 @@ const ACCEPTED: &str = "image/png, image/jpeg, image/webp, image/heic, image/hei
     application/json";
 /// The maximum size of a request with files, in bytes, by <https://ai.google.dev/gemini-api/docs/file-input-methods>: 100 MB.
 const MAX_FILE: usize = 100_000_000;
-/// How deep values may be nested: a level is three messages of protocol buffers, whose parsers stop at 100
+/// The maximum nesting depth of values: a level is three nested messages of protocol buffers, whose parsers stop at 100
 /// (<https://protobuf.dev/programming-guides/proto-limits/>).
 pub(super) const MAX_DEPTH: usize = 30;
 /// The maximum number of digits of a result's numbers: the API parses them as 64-bit floats.
 const EXACT_DIGITS: usize = 15;
 
-/// Returns the content of one side.
+/// Returns the content of `role`; `None` if it has no parts.
 pub(super) fn content<'a>(role: &'static str, parts: Vec<Part<'a>>) -> Option<Content<'a>> {
     (!parts.is_empty()).then_some(Content { role: Some(role), parts })
 }
@@ -63,10 +63,10 @@ fn file_or_note(attachment: &Attachment) -> Part<'_> {
 
 fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
     let text = fault.error(attachment, "the Gemini API cannot carry", ACCEPTED);
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+    ProviderError::invalid_request(PROVIDER, text)
 }
 
-/// Returns a file that goes as bytes, under the name that the API has for its type.
+/// Returns a file that is sent as bytes, with the API's name of its type.
 pub(super) fn blob(file: &Attachment) -> Result<Blob<'_>, FileFault> {
     let content = file.checked_type(MAX_FILE)?;
     let mime_type: Cow<'static, str> = match content.as_str() {
@@ -79,29 +79,34 @@ pub(super) fn blob(file: &Attachment) -> Result<Blob<'_>, FileFault> {
     Ok(Blob { mime_type, data: Base64(file) })
 }
 
-/// Returns the results of an answer's calls, followed by their files that a response may not contain.
+/// Returns the results of an answer's calls, followed by the files that a response cannot contain.
 pub(super) fn results<'a>(results: &[Answered<'a>], capabilities: &GeminiCapabilities) -> [Option<Content<'a>>; 2] {
-    let (mut responses, mut files) = (Vec::with_capacity(results.len()), Vec::new());
+    let mut responses = Vec::with_capacity(results.len());
+    let mut files = Vec::new();
     for result in results {
-        let (mut parts, name) = (Vec::new(), tool_name(&result.call.name));
+        let mut parts = Vec::new();
+        let name = tool_name(&result.call.name);
         for attachment in result.attachments() {
-            let inside = blob(attachment).ok().filter(|_| !attachment.is_sent_as_text());
-            let inside = inside.filter(|blob| capabilities.version_3_rules && IN_RESPONSES.contains(&&*blob.mime_type));
-            if let Some(inline_data) = inside {
+            if capabilities.version_3_rules
+                && !attachment.is_sent_as_text()
+                && let Ok(inline_data) = blob(attachment)
+                && IN_RESPONSES.contains(&&*inline_data.mime_type)
+            {
                 parts.push(FunctionResponsePart { inline_data });
             } else {
                 let text = format!("{}, from the tool `{name}`:", attachment.heading());
                 files.extend([Data::Text(text.into()).into(), file_or_note(attachment)]);
             }
         }
-        let (id, response) = (given_id(result.call, result.repeats), outcome(result));
+        let id = given_id(result.call, result.repeats);
+        let response = outcome(result);
         responses.push(Data::FunctionResponse(FunctionResponse { id, name, response, parts }).into());
     }
-    // In a separate content: a content with a response is treated as the model's.
+    // Files are a separate content, since the API treats a content with a response as the model's.
     [content("user", responses), content("user", files)]
 }
 
-/// The id of a call, if it is Gemini's own, and no earlier call has it.
+/// Returns the id of a call, if it is Gemini's own and no earlier call has the same.
 pub(super) fn given_id(call: &ToolCall, repeats: Repeats) -> Option<&str> {
     let id = call.provider_data.as_ref()?.of(PROVIDER)?["id"].as_str()?;
     (!repeats.item && !id.is_empty()).then_some(id)
@@ -112,18 +117,18 @@ fn outcome<'a>(result: &Answered<'a>) -> Outcome<'a> {
     if result.is_error() {
         return Outcome::Error(content);
     }
-    let json = structure(content).filter(|_| is_exact(content));
+    let json = if is_exact(content) { structure(content) } else { None };
     Outcome::Output(json.map_or(OutputValue::Text(content), OutputValue::Json))
 }
 
-/// Returns an object or a list that is written as JSON.
+/// Returns the JSON of a text that is an object or a list.
 pub(super) fn structure(text: &str) -> Option<&RawValue> {
     let text = text.trim();
     let is_structure = text.starts_with(['{', '[']) && is_plain_json(text, MAX_DEPTH);
     is_structure.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// Whether all numbers in a text keep all their digits.
+/// Whether all numbers in a text are exact as 64-bit floats.
 fn is_exact(text: &str) -> bool {
     text.as_bytes().split(|byte| !byte.is_ascii_digit()).all(|digits| digits.len() <= EXACT_DIGITS)
 }

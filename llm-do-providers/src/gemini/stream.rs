@@ -1,4 +1,10 @@
-//! Parses a stream of the Gemini API, piece by piece; an unstreamed answer is one piece.
+//! Accumulates a stream of the Gemini API, chunk by chunk; an unstreamed answer is one chunk.
+
+mod content;
+mod finish;
+#[cfg(test)]
+mod tests;
+mod usage;
 
 use std::collections::VecDeque;
 use std::mem;
@@ -6,12 +12,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::convert::{self, CandidateFinish};
-use super::wire::{AnswerBlob, AnswerPart, Candidate, Chunk, FunctionCallPart, Kind, ServerTool, Tokens};
-use super::{PROVIDER, tool_uses};
-use crate::attachment::Attachment;
+use self::content::AnswerContent;
+use self::finish::CandidateFinish;
+use super::wire::{Candidate, Chunk, Tokens};
+use super::{PROVIDER, fault, tool_uses};
+use crate::error::ProviderError;
+use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, malformed, protocol_error, reported};
+use crate::http::{Endpoint, Event, has_content};
 use crate::lenient::Word;
-use crate::message::{FinishReason, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::message::{FinishReason, ProviderData, ResponsePart, ServerSideToolUse};
 use crate::model::StreamEvent;
 use crate::response::Response;
 use crate::usage::{ServiceTier, Usage};
@@ -21,33 +30,69 @@ use crate::usage::{ServiceTier, Usage};
 pub(crate) struct GeminiAccumulator {
     /// The requested model, in case the server does not name it.
     requested_model: Arc<str>,
-    /// The length of the history, for calls without an id of the server.
-    turn: usize,
     model: Option<String>,
-    parts: Vec<ResponsePart>,
-    calls: usize,
+    content: AnswerContent,
     begun: bool,
     finish: Option<CandidateFinish>,
     tokens: Tokens,
     /// The metadata of web search and of page reading.
     grounding: Map<String, Value>,
     fetched: Map<String, Value>,
-    /// Whether Google's tools report their requests as parts, so that the grounding metadata repeats them.
-    has_uses: bool,
     /// The tier that the request asked for.
     tier: ServiceTier,
-    fault: Option<&'static str>,
 }
 
 impl GeminiAccumulator {
-    /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
-    /// a conversation as long as `turn` grows.
+    /// Returns the empty answer of the model `requested_model` to a conversation of `turn` messages.
     pub(super) fn new(requested_model: Arc<str>, turn: usize, tier: ServiceTier) -> Self {
-        Self { requested_model, turn, tier, ..Self::default() }
+        Self { requested_model, content: AnswerContent::after(turn), tier, ..Self::default() }
     }
 
-    /// Takes one piece and adds its events to `events`.
-    pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
+    /// Reads a chunk, or the list of chunks that servers send to clients that do not request events.
+    fn read(
+        &mut self,
+        server: &Endpoint,
+        json: &str,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<Absorbed, ProviderError> {
+        if !json.trim_ascii_start().starts_with('[') {
+            let chunk = serde_json::from_str(json).map_err(|error| invalid_json(server, &error))?;
+            return self.read_chunk(server, chunk, ready);
+        }
+        let chunks: Vec<Chunk<'_>> = serde_json::from_str(json).map_err(|error| invalid_json(server, &error))?;
+        for chunk in chunks {
+            self.read_chunk(server, chunk, ready)?;
+        }
+        Ok(Absorbed::More)
+    }
+
+    fn read_chunk(
+        &mut self,
+        server: &Endpoint,
+        mut chunk: Chunk<'_>,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<Absorbed, ProviderError> {
+        if let Some(error) = chunk.error.as_ref().filter(|error| has_content(error)) {
+            return Err(reported(server, error));
+        }
+        let is_known = chunk.candidates.is_some() || chunk.usage_metadata.is_some() || chunk.prompt_feedback.is_some();
+        let blocked = chunk.prompt_feedback.take().and_then(|feedback| feedback.block_reason);
+        self.take(chunk, ready);
+        if let Some(reason) = blocked
+            && !self.begun
+        {
+            return Err(fault::blocked_prompt(server, &reason));
+        }
+        match self.finish {
+            Some(CandidateFinish::Malformed) => Err(malformed(server)),
+            Some(CandidateFinish::UnexpectedCall) if self.content.calls == 0 => Err(malformed(server)),
+            _ if is_known => Ok(Absorbed::More),
+            _ => Ok(Absorbed::Unknown),
+        }
+    }
+
+    /// Adds a chunk to the answer, and its events to `events`.
+    fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
         let model = chunk.model_version.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
         if let (None, Some(model)) = (&self.model, model) {
             self.model = Some(model.to_owned());
@@ -63,98 +108,42 @@ impl GeminiAccumulator {
         }
     }
 
-    /// Whether a part of the answer, or its end, has arrived.
-    pub(super) fn has_begun(&self) -> bool {
-        self.begun
-    }
-
-    /// Whether a valid call has arrived.
-    pub(super) fn has_call(&self) -> bool {
-        self.calls > 0
-    }
-
-    /// Returns the number of its parts so far.
-    pub(super) fn count(&self) -> usize {
-        self.parts.len()
-    }
-
-    /// Why the answer ended, if it has.
-    pub(super) fn finish_reason(&self) -> Option<CandidateFinish> {
-        self.finish
-    }
-
-    /// Returns the fault of the answer, if any.
-    pub(super) fn has_fault(&self) -> Option<&'static str> {
-        if !self.begun {
-            return Some("the answer is empty");
-        }
-        let stopped = self.finish == Some(CandidateFinish::As(FinishReason::Other)) && self.parts.is_empty();
-        self.fault.or(stopped.then_some("the model stopped before it wrote anything"))
-    }
-
-    /// Returns the whole answer.
-    pub(super) fn into_response(mut self) -> Response {
-        if self.finish == Some(CandidateFinish::As(FinishReason::Length)) {
-            // The limit may have cut it off.
-            self.parts.pop_if(|part| matches!(part, ResponsePart::ToolCall(_)));
-        }
-        let finish = self.finish;
-        let response = self.response();
-        match finish {
-            // The parts show whether there are calls.
-            Some(
-                CandidateFinish::As(FinishReason::Stop) | CandidateFinish::Malformed | CandidateFinish::UnexpectedCall,
-            ) => response,
-            Some(CandidateFinish::As(reason)) => response.with_finish(reason),
-            None => response.without_reason(),
-        }
-    }
-
-    /// Returns the parts of an answer that broke off, without calls, since they must not run.
-    pub(super) fn into_arrived(mut self) -> Response {
-        self.parts.retain(|part| !matches!(part, ResponsePart::ToolCall(_)));
-        self.response().with_finish(FinishReason::Other)
-    }
-
     fn response(mut self) -> Response {
-        let searches = tool_uses::searches(&self.parts, &self.grounding);
+        let searches = tool_uses::searches(&self.content.parts, &self.grounding);
         self.note();
         let mut tier = self.tier;
         tier.report(self.tokens.traffic_type.as_deref());
         tier.report(self.tokens.service_tier.as_deref());
-        let usage = convert::usage(&self.tokens).at_tier(tier);
-        let server_side_tools = tool_uses::count(&self.parts);
+        let usage = usage::usage(&self.tokens).at_tier(tier);
+        let server_side_tools = tool_uses::count(&self.content.parts);
         let usage = Usage { web_searches: searches, server_side_tools, ..usage };
-        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), self.parts, usage)
+        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), self.content.parts, usage)
     }
 
     /// Adds the metadata of Google's tools, which is not in the parts.
     fn note(&mut self) {
-        let (grounding, fetched) = (mem::take(&mut self.grounding), mem::take(&mut self.fetched));
-        if self.has_uses {
+        let grounding = mem::take(&mut self.grounding);
+        let fetched = mem::take(&mut self.fetched);
+        if self.content.has_uses {
             if !grounding.is_empty() {
-                // Which sentence is from which page: for display, and never sent.
+                // The sources of sentences are for display, and never sent back.
                 let data = ProviderData::new(PROVIDER, json!({ "groundingMetadata": grounding }));
-                self.parts.push(ResponsePart::Opaque(data));
+                self.content.parts.push(ResponsePart::Opaque(data));
             }
             return;
         }
         if let Some(urls) = tool_uses::urls(&fetched) {
             let error = tool_uses::unread(&fetched);
-            self.used(ServerSideToolUse::new("web_fetch", urls, Value::Object(fetched)).with_error(error));
+            self.content.used(ServerSideToolUse::new("web_fetch", urls, Value::Object(fetched)).with_error(error));
         }
         if let Some(queries) = tool_uses::queries(&grounding) {
-            self.used(ServerSideToolUse::new("web_search", queries, Value::Object(grounding)));
+            self.content.used(ServerSideToolUse::new("web_search", queries, Value::Object(grounding)));
         }
-    }
-
-    fn used(&mut self, used: ServerSideToolUse) {
-        self.parts.push(ResponsePart::ServerSideTool(used));
     }
 
     fn choose(&mut self, candidate: Candidate<'_>, events: &mut VecDeque<StreamEvent>) {
         for piece in candidate.content.and_then(|content| content.parts).unwrap_or_default() {
-            self.grow(piece, events);
+            self.content.grow(piece, events);
         }
         if let Some(notes) = candidate.url_context_metadata {
             self.notes(*notes, events, "web_fetch", tool_uses::urls, |answer| &mut answer.fetched);
@@ -163,10 +152,11 @@ impl GeminiAccumulator {
             self.notes(*notes, events, "web_search", tool_uses::queries, |answer| &mut answer.grounding);
         }
         self.finish =
-            candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::parse_finish).or(self.finish);
+            candidate.finish_reason.as_ref().map(Word::as_str).and_then(CandidateFinish::parse).or(self.finish);
     }
 
-    /// Takes the metadata of Google's tools, which may arrive in pieces; the first that has a tool's request is an event.
+    /// Adds metadata of Google's tools, which may arrive in several chunks. The first metadata with the input of a tool
+    /// is an event.
     fn notes(
         &mut self,
         notes: Map<String, Value>,
@@ -178,135 +168,68 @@ impl GeminiAccumulator {
         let known = place(self);
         let was_asked = asked(known).is_some();
         known.extend(notes);
-        let input = asked(known).filter(|_| !was_asked && !self.has_uses);
-        events.extend(input.map(|input| StreamEvent::ServerSideTool { name: name.into(), input }));
-    }
-
-    fn grow(&mut self, piece: AnswerPart, events: &mut VecDeque<StreamEvent>) {
-        let AnswerPart { kind, thought, signature } = piece;
-        match kind {
-            Kind::Text(more) if thought => self.think(more, signature, events),
-            Kind::Text(more) => self.push_text(more, signature, events),
-            Kind::Call(call) => self.call(call, signature, events),
-            // The drafts of an image, which are not part of the answer.
-            Kind::Media(_) if thought => {}
-            Kind::Media(blob) => self.show(blob, signature),
-            Kind::ServerTool(own, value) => self.use_tool(own, value, signature, events),
-            Kind::Unknown(fields) => self.keep(fields, thought, signature),
+        let input = asked(known);
+        if !was_asked && !self.content.has_uses {
+            events.extend(input.map(|input| StreamEvent::ServerSideTool { name: name.into(), input }));
         }
-    }
-
-    fn think(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
-        let data = signature.map(|signature| signed(&signature));
-        match self.parts.last_mut() {
-            // A signature is only valid for its own part.
-            Some(ResponsePart::Thinking(thought)) if thought.provider_data.is_none() && data.is_none() => {
-                thought.text.push_str(&more);
-            }
-            _ if more.is_empty() && data.is_none() => {}
-            _ => {
-                let thought = Thinking { provider_data: data, ..Thinking::new(more.clone()) };
-                self.parts.push(ResponsePart::Thinking(thought));
-            }
-        }
-        if !more.is_empty() {
-            events.push_back(StreamEvent::Thinking(more));
-        }
-    }
-
-    fn push_text(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
-        match self.parts.last_mut() {
-            Some(ResponsePart::Text { text }) if signature.is_none() => text.push_str(&more),
-            _ if more.is_empty() => {}
-            _ => self.parts.push(ResponsePart::Text { text: more.clone() }),
-        }
-        if let Some(signature) = signature {
-            self.sign(&signature, more.is_empty());
-        }
-        if !more.is_empty() {
-            events.push_back(StreamEvent::Text(more));
-        }
-    }
-
-    /// Keeps a signature after its part, or as a part without other content.
-    fn sign(&mut self, signature: &str, alone: bool) {
-        let data = if alone {
-            ProviderData::new(PROVIDER, json!({"part": {"text": "", "thoughtSignature": signature}}))
-        } else {
-            signed(signature)
-        };
-        self.parts.push(ResponsePart::Opaque(data));
-    }
-
-    fn call(&mut self, mut call: FunctionCallPart, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
-        if call.will_continue.0 || call.partial_args.is_some() {
-            self.fault = Some("the answer streams the arguments of a tool call, which was not requested");
-        }
-        let arguments = call.take_arguments();
-        let Some(name) = call.name.filter(|name| !name.is_empty()) else {
-            self.fault = Some("the answer calls a tool without a name");
-            return;
-        };
-        let event =
-            StreamEvent::ToolCall { index: self.calls, name: name.as_str().into(), arguments: arguments.clone() };
-        events.push_back(event);
-        let own = call.id.filter(|id| !id.is_empty());
-        let id = own.clone().unwrap_or_else(|| format!("call_{}_{}", self.turn, self.calls));
-        self.calls += 1;
-        let mut data = Map::new();
-        data.extend(own.map(|id| ("id".to_owned(), Value::String(id))));
-        data.extend(signature.map(|signature| ("thoughtSignature".to_owned(), Value::String(signature))));
-        let provider_data = (!data.is_empty()).then(|| ProviderData::new(PROVIDER, Value::Object(data)));
-        self.parts.push(ResponsePart::ToolCall(ToolCall { provider_data, ..ToolCall::new(id, name, arguments) }));
-    }
-
-    fn show(&mut self, blob: AnswerBlob, signature: Option<String>) {
-        let Some(file) = Attachment::from_base64(blob.mime_type.unwrap_or_default(), &blob.data.unwrap_or_default())
-        else {
-            self.fault = Some("the answer has a file that is not base64");
-            return;
-        };
-        self.parts.push(ResponsePart::Attachment(file));
-        if let Some(signature) = signature {
-            self.sign(&signature, false);
-        }
-    }
-
-    fn use_tool(
-        &mut self,
-        own: ServerTool,
-        value: Value,
-        signature: Option<String>,
-        events: &mut VecDeque<StreamEvent>,
-    ) {
-        self.has_uses |= matches!(own, ServerTool::ToolCall | ServerTool::ToolResponse);
-        let Some(used) = tool_uses::take(own, value, signature, &mut self.parts) else {
-            // The last part has its result now.
-            if let Some(ResponsePart::ServerSideTool(used)) = self.parts.last() {
-                events.push_back(used.done());
-            }
-            return;
-        };
-        events.extend((!used.is_result_alone()).then(|| used.begun()));
-        self.used(used);
-    }
-
-    /// Keeps a part of an unknown kind unchanged; an empty one is dropped.
-    fn keep(&mut self, mut fields: Map<String, Value>, thought: bool, signature: Option<String>) {
-        if fields.is_empty() {
-            if let Some(signature) = signature {
-                self.sign(&signature, true);
-            }
-            return;
-        }
-        if thought {
-            fields.insert("thought".to_owned(), Value::Bool(true));
-        }
-        fields.extend(signature.map(|signature| ("thoughtSignature".to_owned(), Value::String(signature))));
-        self.parts.push(ResponsePart::Opaque(ProviderData::new(PROVIDER, json!({ "part": fields }))));
     }
 }
 
-fn signed(signature: &str) -> ProviderData {
-    ProviderData::new(PROVIDER, json!({ "thoughtSignature": signature }))
+impl ResponseAccumulator for GeminiAccumulator {
+    fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
+        let text = str::from_utf8(body).map_err(|_| protocol_error(server, "the answer is not UTF-8"))?;
+        self.read(server, text, &mut VecDeque::new()).map(|_| ())
+    }
+
+    fn absorb(
+        &mut self,
+        server: &Endpoint,
+        event: &Event,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<Absorbed, ProviderError> {
+        if event.data.trim() == "[DONE]" {
+            return Ok(Absorbed::More);
+        }
+        // Only the end of the body ends the stream.
+        self.read(server, &event.data, ready)
+    }
+
+    fn parts(&self) -> usize {
+        self.content.parts.len()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        if !self.begun {
+            return Some("the answer is empty");
+        }
+        let is_stopped = self.finish == Some(CandidateFinish::As(FinishReason::Other)) && self.content.parts.is_empty();
+        self.content.fault.or(is_stopped.then_some("the model stopped before it wrote anything"))
+    }
+
+    fn complete(mut self) -> Response {
+        if self.finish == Some(CandidateFinish::As(FinishReason::Length)) {
+            // The token limit may have cut off the last call.
+            self.content.parts.pop_if(|part| matches!(part, ResponsePart::ToolCall(_)));
+        }
+        let finish = self.finish;
+        let response = self.response();
+        match finish {
+            // The parts determine whether it is `Stop` or `ToolCalls`.
+            Some(
+                CandidateFinish::As(FinishReason::Stop) | CandidateFinish::Malformed | CandidateFinish::UnexpectedCall,
+            ) => response,
+            Some(CandidateFinish::As(reason)) => response.with_finish(reason),
+            None => response.without_reason(),
+        }
+    }
+
+    /// Calls are dropped, since they must not run.
+    fn partial_response(mut self) -> Response {
+        self.content.parts.retain(|part| !matches!(part, ResponsePart::ToolCall(_)));
+        self.response().with_finish(FinishReason::Other)
+    }
 }

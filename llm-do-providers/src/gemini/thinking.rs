@@ -4,15 +4,14 @@ use super::wire::ThinkingConfig;
 use crate::capability::{GeminiCapabilities, GeminiThinking};
 use crate::settings::{ThinkingLevel, Warnings};
 
-/// Returns the configuration for a level; `None` where the model does not think. Changes are recorded in
-/// `warnings`.
+/// Returns the configuration for a level; `None` if the model does not think. Records changes in `warnings`.
 pub(super) fn config(
     level: ThinkingLevel,
     capabilities: &GeminiCapabilities,
     warnings: &mut Warnings,
 ) -> Option<ThinkingConfig> {
     let is_on = !level.is_off();
-    // Thoughts are hidden otherwise.
+    // By default, thoughts are hidden.
     let shown = ThinkingConfig { include_thoughts: is_on.then_some(true), ..ThinkingConfig::default() };
     match capabilities.thinking {
         GeminiThinking::Never => {

@@ -1,4 +1,4 @@
-//! Uses of the tools that Google runs: their inputs and results, and how they are sent back.
+//! Uses of the tools that Google runs: their inputs and outputs, and the parts that are sent back.
 
 use serde_json::{Map, Value, json};
 
@@ -6,10 +6,11 @@ use super::PROVIDER;
 use super::wire::{Data, Part, ServerTool};
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse};
 
-/// The field of the queries of a web search.
+/// The fields with the queries of a search.
 const QUERIES: [&str; 2] = ["webSearchQueries", "imageSearchQueries"];
 
-/// Returns the use of a tool in one part of an answer: a new one, or none if the part completes the last one of `parts`.
+/// Returns the tool use in a part of an answer; `None` if the part is the result of the last use in `parts`, which then
+/// has it.
 pub(super) fn take(
     own: ServerTool,
     value: Value,
@@ -30,7 +31,7 @@ pub(super) fn take(
             }
             None
         }
-        // It goes back at its own place, after the parts that came between.
+        // It is sent back at its own position, after the parts in between.
         _ => {
             let data = ProviderData::new(PROVIDER, json!({ "answered": answered }));
             let error = failure(&value);
@@ -40,12 +41,12 @@ pub(super) fn take(
     }
 }
 
-/// Returns why code failed, by its result: one of <https://ai.google.dev/api/caching#Outcome>.
+/// Returns the outcome of code that failed, by <https://ai.google.dev/api/caching#Outcome>.
 fn failure(result: &Value) -> Option<String> {
     result["outcome"].as_str().filter(|outcome| *outcome != "OUTCOME_OK").map(str::to_owned)
 }
 
-/// Returns why no page could be read, by the metadata.
+/// Returns the status of the first page, if no page could be read.
 pub(super) fn unread(fetched: &Map<String, Value>) -> Option<String> {
     const READ: &str = "URL_RETRIEVAL_STATUS_SUCCESS";
     let pages = fetched.get("urlMetadata")?.as_array()?;
@@ -78,7 +79,7 @@ fn name(own: ServerTool, value: &Value) -> String {
     }
 }
 
-/// Returns the parts of a use; empty if it is not Gemini's, or was read from the metadata of an answer.
+/// Returns the parts of a use; empty if it is not Gemini's, or came from the metadata of an answer.
 pub(super) fn parts(used: &ServerSideToolUse) -> impl Iterator<Item = Part<'_>> {
     let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
     let part = move |key: &str, value| {
@@ -96,12 +97,12 @@ pub(super) fn queries(grounding: &Map<String, Value>) -> Option<Value> {
     (!queries.is_empty()).then(|| json!({ "queries": queries }))
 }
 
-/// Returns the number of queries of an answer: by its metadata, or by the uses in its parts.
+/// Returns the number of queries of an answer: the larger one of those in its metadata and in its parts.
 pub(super) fn searches(parts: &[ResponsePart], grounding: &Map<String, Value>) -> u64 {
     let count = |queries: &Value| queries["queries"].as_array().map_or(0, Vec::len);
     let reported = queries(grounding).map_or(0, |queries| count(&queries));
     let uses = parts.iter().filter_map(|part| match part {
-        // A result alone repeats the use before it.
+        // A result alone belongs to an earlier use.
         ResponsePart::ServerSideTool(used) if used.name == "web_search" && !used.is_result_alone() => {
             Some(count(&used.input["args"]).max(count(&used.input)).max(1))
         }

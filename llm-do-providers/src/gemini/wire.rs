@@ -1,4 +1,4 @@
-//! The JSON of the Gemini API: requests, which borrow all their contents.
+//! The JSON of requests to the Gemini API; they borrow all their contents.
 //!
 //! By <https://ai.google.dev/api/generate-content> and <https://ai.google.dev/api/caching#Content>.
 
@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 pub(super) use self::answer::{Candidate, Chunk, Tokens};
-pub(super) use self::answer_part::{AnswerPart, Blob as AnswerBlob, FunctionCallPart, Kind, ServerTool};
-use crate::attachment::Attachment;
+pub(super) use self::answer_part::{AnswerBlob, AnswerPart, FunctionCallPart, Kind, ServerTool};
+use crate::attachment::Base64;
 use crate::model::Json;
 
 #[derive(Debug, Serialize)]
@@ -101,16 +101,6 @@ pub(super) struct Blob<'a> {
     pub(super) data: Base64<'a>,
 }
 
-/// A file's bytes, written as base64 piece by piece.
-#[derive(Debug)]
-pub(super) struct Base64<'a>(pub(super) &'a Attachment);
-
-impl Serialize for Base64<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0.base64())
-    }
-}
-
 #[derive(Debug, Serialize)]
 pub(super) struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +109,7 @@ pub(super) struct FunctionCall<'a> {
     pub(super) args: Args<'a>,
 }
 
-/// An object, as the model wrote it.
+/// The arguments of a call.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Args<'a> {
@@ -138,7 +128,7 @@ pub(super) struct FunctionResponse<'a> {
     pub(super) parts: Vec<FunctionResponsePart<'a>>,
 }
 
-/// The result of a function, under the two names that the API reads.
+/// The result of a function, under one of the two names that the API reads.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Outcome<'a> {

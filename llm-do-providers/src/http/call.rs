@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::settings::Settings;
 
 /// A request that can be sent several times.
@@ -30,7 +30,7 @@ impl PreparedRequest {
                 let text = format!(
                     "the extra header `{name}` cannot be sent; its name or value has characters that HTTP headers cannot contain"
                 );
-                return Err(ProviderError::new(provider, ErrorKind::InvalidRequest, text));
+                return Err(ProviderError::invalid_request(provider, text));
             };
             value.set_sensitive(true);
             headers.insert(name, value);

@@ -1,4 +1,4 @@
-//! How a provider's server is reached, by environment variables or a builder: the same for every provider.
+//! The configuration of a provider's server, by environment variables or a builder, shared by all providers.
 
 use std::env;
 use std::fmt;
@@ -44,11 +44,11 @@ pub(crate) struct ClientConfig {
 /// The timeouts of requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeouts {
-    /// For the head and each further piece of a streamed answer.
+    /// Until the head and until each further piece of a streamed answer.
     pub(crate) idle: Duration,
-    /// For a streamed answer, from connecting to its last piece.
+    /// From connecting to the last piece of a streamed answer.
     pub(crate) stream: Duration,
-    /// For an unstreamed answer, from connecting to its last byte.
+    /// From connecting to the last byte of an unstreamed answer.
     pub(crate) whole: Duration,
 }
 
@@ -59,7 +59,7 @@ impl Default for Timeouts {
 }
 
 impl fmt::Debug for ClientConfig {
-    /// Shows only the parts of the base URL that hold no secret.
+    /// Shows only the parts of the base URL that contain no secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { model, base_url, api_key, timeouts, retries, profile, .. } = self;
         let origin = Url::parse(base_url).map(|url| origin(&url)).unwrap_or_default();
@@ -70,7 +70,7 @@ impl fmt::Debug for ClientConfig {
 }
 
 impl ClientConfig {
-    /// Reaches `model` at the default server of a provider, without a key.
+    /// Returns the configuration of `model` at the default server of a provider, without a key.
     pub(crate) fn new(defaults: &ServerDefaults, model: String) -> Self {
         Self {
             model,
@@ -83,7 +83,7 @@ impl ClientConfig {
         }
     }
 
-    /// Sets the base URL and the key from the environment, where they are set and not empty.
+    /// Returns the configuration with the base URL and the key of the environment, if they are set and not empty.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl ClientConfig {
         Self::from_variables(defaults, model, |name| env::var(name).ok())
     }
 
-    /// The same, with the variables that `variable` returns.
+    /// Returns the configuration like [`from_env`](Self::from_env), with the variables that `variable` returns.
     pub(crate) fn from_variables(
         defaults: &ServerDefaults,
         model: &str,
@@ -114,7 +114,7 @@ impl ClientConfig {
     ///
     /// # Errors
     ///
-    /// Returns an error if `base` is not an `http` or `https` URL, or if a key is needed there and missing.
+    /// Returns an error if `base` is not an `http` or `https` URL, or if the server requires a key and it is missing.
     pub(crate) fn endpoint(
         &self,
         defaults: &ServerDefaults,
@@ -135,7 +135,7 @@ impl ClientConfig {
 }
 
 impl ServerDefaults {
-    /// The variable to name where a key is missing.
+    /// The variable that an error for a missing key names.
     fn key_variable(&self) -> &'static str {
         self.key_variables.first().copied().unwrap_or_default()
     }
@@ -145,8 +145,7 @@ impl ServerDefaults {
     }
 }
 
-/// Defines the setters of a builder that has a `config`; each provider documents its base URL, and what its models
-/// can do by default.
+/// Defines the setters of a builder with a `config`; each provider documents its base URL and its default profile.
 macro_rules! config_setters {
     ($(#[$base_url:meta])* base_url; $(#[$profile:meta])* profile;) => {
         $(#[$base_url])*

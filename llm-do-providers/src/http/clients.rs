@@ -15,8 +15,8 @@ use crate::error::{ErrorKind, ProviderError};
 
 /// The interval of HTTP/2 keep-alive pings on a connection with requests in flight.
 const ALIVE: Duration = Duration::from_secs(20);
-/// How many runtimes keep their client: the end of a runtime cannot be observed, so the least recently used one reconnects. A
-/// client takes some 100 KiB, and some milliseconds to be made.
+/// The maximum number of runtimes with a client. The end of a runtime cannot be observed, so the client of the least
+/// recently used one is dropped. A client takes about 100 KiB.
 const KEPT: usize = 16;
 
 /// The header `user-agent`, if the program set it.
@@ -32,7 +32,7 @@ pub(super) fn client(provider: &str) -> Result<Client, ProviderError> {
     if let Some(client) = used(&mut clients(), runtime) {
         return Ok(client);
     }
-    // Not under the lock, since this reads the certificates of the system.
+    // Built without the lock, since it reads the certificates of the system.
     let client = build(provider)?;
     let mut clients = clients();
     // Another thread of the runtime may have inserted one first; its connections are shared.
@@ -65,7 +65,7 @@ fn build(provider: &str) -> Result<Client, ProviderError> {
 
 /// Sets the header `user-agent` of all requests of this process, unless it is set.
 pub fn set_user_agent(name: String) {
-    // An error means that it is set.
+    // An error means that it is already set.
     let _ = USER_AGENT.set(name);
 }
 

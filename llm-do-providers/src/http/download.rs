@@ -31,7 +31,7 @@ pub(crate) struct FileServer {
 impl FileServer {
     /// Returns the server at `base`, the only one that gets the token; `idle` is the timeout of each piece.
     ///
-    /// It has connections of its own, since those of a shared client belong to the runtime that opened them.
+    /// It has its own connections, since those of a shared client belong to the runtime that opened them.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl FileServer {
 
     fn url(&self, path: &[&str]) -> Url {
         let mut url = self.base.clone();
-        // A URL of this scheme always has a path to add to.
+        // A URL with this scheme always has a path.
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
@@ -118,8 +118,10 @@ impl FileServer {
         if from > 0 {
             headers.extend(HeaderValue::from_str(&format!("bytes={from}-")).ok().map(|value| (RANGE, value)));
         }
-        if let Some(token) = self.token.as_ref().filter(|_| self.is_own(url)) {
-            // An `ApiKey` holds only what a header can carry, so that there always is a value.
+        if self.is_own(url)
+            && let Some(token) = &self.token
+        {
+            // An `ApiKey` is a valid header value, so this is never `None`.
             if let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", token.expose())) {
                 value.set_sensitive(true);
                 headers.insert(AUTHORIZATION, value);
@@ -153,12 +155,12 @@ impl FileResponse {
         self.response.status().as_u16()
     }
 
-    /// Returns the header `name`, if there is one and it is text.
+    /// Returns the header `name`, if it is present and text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.response.headers().get(name)?.to_str().ok()
     }
 
-    /// Waits for the next piece of the content; `None` at its regular end.
+    /// Waits for the next chunk of the content; `None` at its end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderError> {
         let status = self.status();
         match timeout(self.idle, self.response.chunk()).await {
@@ -167,7 +169,7 @@ impl FileResponse {
         }
     }
 
-    /// Returns an error of that kind with this answer's status, request ID and time to wait.
+    /// Returns an error of the kind `kind` with the status, request ID and retry delay of this answer.
     pub(crate) fn refusal(&self, kind: ErrorKind, text: String) -> ProviderError {
         let error = ProviderError::new(self.provider, kind, text).with_status(self.status());
         ErrorHeaders::read(self.response.headers()).add_to(error)

@@ -1,4 +1,4 @@
-//! Converts a status or an error object to an error that states what to do, without the server's prose.
+//! Converts a status or an error object to an error that states what to do. It does not quote the server's message.
 
 mod context_full;
 mod find;
@@ -24,17 +24,21 @@ use crate::retry::bounded;
 pub(crate) fn refused(provider: &str, key: &str, status: u16, body: &[u8], sent: &[u8]) -> ProviderError {
     let body: Value =
         serde_json::from_slice(body).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned()));
-    // Google refuses a stream with a list of one error; Mistral and older versions of vLLM put its fields at the top.
+    // Google refuses a stream with a list of one error. Mistral and older versions of vLLM put its fields at the top
+    // level.
     let body = body.get(0).unwrap_or(&body);
     let error = flat_error(body);
     let error = error.as_ref().unwrap_or(body);
-    classify(&Refusal { provider, key, error, words: Words::of(error), place: place::of(error, sent) }, status)
+    classify(
+        &Refusal { provider, key, error, words: Words::from_error(error), place: place::find(error, sent) },
+        status,
+    )
 }
 
 /// Returns the error for an error object, or a value in its place, in an answer of status 200.
 #[must_use]
 pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderError {
-    let refusal = Refusal { provider, key, error, words: Words::of(error), place: place::of(error, b"") };
+    let refusal = Refusal { provider, key, error, words: Words::from_error(error), place: place::find(error, b"") };
     if let Some(status) =
         ["code", "status", "status_code", "http_status_code"].iter().find_map(|key| status(&error[key]))
     {
@@ -54,7 +58,7 @@ struct Refusal<'a> {
     key: &'a str,
     error: &'a Value,
     words: Words,
-    /// What of the request it is about.
+    /// The part of the request that the error is about.
     place: Option<String>,
 }
 
@@ -65,7 +69,7 @@ impl Refusal<'_> {
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
     }
 
-    /// Adds to an error whether and when it may be retried, where its kind does not determine it.
+    /// Sets whether and when an error may be retried, if its kind does not determine that.
     fn error(&self, kind: ErrorKind, text: String, status: u16) -> ProviderError {
         let mut error = ProviderError::new(self.provider, kind, text).with_status(status);
         let lasts = kind == ErrorKind::NoCredit || self.is_used_up() || is_unread_file(self.error);
@@ -80,7 +84,7 @@ impl Refusal<'_> {
         }
     }
 
-    /// Whether waiting does not help, for any requested delay.
+    /// Whether a retry cannot succeed, after any delay.
     fn is_used_up(&self) -> bool {
         self.words.has("insufficientquota") || is_of_the_day(self.error)
     }
@@ -96,8 +100,8 @@ impl Refusal<'_> {
         self.words.is_of_credit() || has_phrase(self.error, "credit balance is too low")
     }
 
-    /// Whether a filter stopped the request or its answer; Anthropic reports the latter, even within streams, as an invalid
-    /// request (<https://github.com/anthropics/claude-code/issues/58367>).
+    /// Whether a filter stopped the request or its answer. Anthropic reports a stopped answer, even within streams, as
+    /// an invalid request (<https://github.com/anthropics/claude-code/issues/58367>).
     fn is_filtered(&self) -> bool {
         self.words.is_of_filter() || has_phrase(self.error, "content filtering policy")
     }
@@ -138,7 +142,7 @@ fn classify(refusal: &Refusal<'_>, status: u16) -> ProviderError {
             let text = format!("the model does not accept a file of this type{code}; remove it, or use another model");
             (ErrorKind::InvalidRequest, text)
         }
-        // Some servers report as their own failure what the request is to blame for.
+        // Some servers report a fault of the request as their own failure.
         500 if refusal.is_too_long() => too_long(&code),
         498 | 503 | 529 => overloaded(&code),
         // A conflict with another request is transient.
@@ -151,7 +155,7 @@ fn classify(refusal: &Refusal<'_>, status: u16) -> ProviderError {
     refusal.error(kind, text, status)
 }
 
-/// Classifies an error by its words alone, for any status; returns its kind, and what to do.
+/// Classifies an error of any status by its words; returns its kind, and what to do.
 fn by_words(refusal: &Refusal<'_>) -> Option<(ErrorKind, String)> {
     let code = refusal.in_brackets();
     Some(match () {
@@ -167,7 +171,7 @@ fn by_words(refusal: &Refusal<'_>) -> Option<(ErrorKind, String)> {
     })
 }
 
-/// Classifies a refusal by a code that is more exact than its status, which servers in between make a plain 400.
+/// Classifies a refusal by its code, which is more exact than its status: proxies replace the status by 400.
 fn by_code(refusal: &Refusal<'_>) -> Option<(ErrorKind, String)> {
     let (code, key) = (refusal.in_brackets(), refusal.key);
     Some(match refusal.words.kind()? {
@@ -208,22 +212,22 @@ fn without_credit(code: &str) -> (ErrorKind, String) {
     (ErrorKind::NoCredit, format!("the account has no credit left{code}; check the plan and the billing"))
 }
 
-/// Whether OpenRouter reports flagged content, with the status that other servers use for a refused key.
+/// Whether OpenRouter reports flagged content; other servers use this status for a rejected key.
 fn is_flagged(error: &Value) -> bool {
     error["metadata"].get("flagged_input").is_some()
 }
 
-/// Whether it is llama.cpp's refusal of an image or a sound, which it reports as a failure of its own.
+/// Whether llama.cpp refuses an image or audio, which it reports as its own failure.
 fn is_unread_file(error: &Value) -> bool {
     error["message"].as_str().is_some_and(|message| message.contains("input is not supported"))
 }
 
-/// Whether it is Google's code for an invalid key, which it refuses as an invalid argument.
+/// Whether Google refuses an invalid key, which it reports as an invalid argument.
 fn bad_key(error: &Value) -> bool {
     error["details"].as_array().is_some_and(|details| details.iter().any(|detail| detail["reason"] == words::BAD_KEY))
 }
 
-/// Whether it is a quota of Google's that lasts for the day.
+/// Whether a daily quota of Google is exhausted.
 fn is_of_the_day(error: &Value) -> bool {
     let violations =
         error["details"].as_array().into_iter().flatten().filter_map(|detail| detail["violations"].as_array());
@@ -231,19 +235,19 @@ fn is_of_the_day(error: &Value) -> bool {
     quotas.any(|quota| quota.contains("PerDay"))
 }
 
-/// The delay that Google asks for: `retryDelay` of a detail, such as `34s`.
+/// Returns the delay that Google requests: `retryDelay` of a detail, such as `34s`.
 fn delay(error: &Value) -> Option<Duration> {
     let details = error["details"].as_array()?.iter();
     let seconds = details.into_iter().find_map(|detail| detail["retryDelay"].as_str()?.strip_suffix('s')?.parse().ok());
     bounded(seconds?)
 }
 
-/// Whether a text is a bare word, not a sentence.
+/// Whether a text is a single word, not a sentence.
 pub(super) fn is_word(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
-/// The HTTP status that some servers put into `code`.
+/// Returns the HTTP status that some servers put into `code`.
 fn status(code: &Value) -> Option<u16> {
     let status = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
     u16::try_from(status).ok().filter(|status| (400..600).contains(status))

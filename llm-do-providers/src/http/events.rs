@@ -13,7 +13,7 @@ use super::response_meta::ResponseMeta;
 use super::tail::Tail;
 use crate::error::{ErrorKind, ProviderError};
 
-/// The pieces of a body, with arbitrary boundaries.
+/// The chunks of a body, with arbitrary boundaries.
 pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ProviderError>> + Send>>;
 
 /// The server-sent events of an answer.
@@ -34,7 +34,7 @@ pub(crate) struct Event {
     pub(crate) data: String,
 }
 
-/// The pieces, whose end is kept.
+/// The chunks of the body; the end of the body is kept.
 struct RecordedChunks {
     chunks: Chunks,
     tail: Tail,
@@ -43,10 +43,10 @@ struct RecordedChunks {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ChunksState {
-    /// Nothing but white space has arrived.
+    /// Only white space has arrived.
     Start,
     Events,
-    /// The body is JSON, which is kept in place of being parsed.
+    /// The body is JSON, which is kept and not parsed as events.
     Json,
     End,
 }
@@ -84,7 +84,7 @@ impl Stream for RecordedChunks {
     }
 }
 
-/// What a body is by its first piece: no line of an event begins like JSON.
+/// The type of a body by its first chunk: JSON does not start like a line of an event.
 fn begun(chunk: &[u8]) -> ChunksState {
     let text = chunk.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(chunk).trim_ascii_start();
     match text.first() {
@@ -103,7 +103,7 @@ impl Events {
     }
 
     /// Returns the events in `body`.
-    pub(crate) fn of(provider: &'static str, body: Bytes) -> Self {
+    pub(crate) fn from_body(provider: &'static str, body: Bytes) -> Self {
         Self::new(provider, Box::pin(futures_util::stream::iter([Ok(body)])))
     }
 
@@ -117,12 +117,12 @@ impl Events {
         &self.head
     }
 
-    /// Returns the error after the last event that is not itself an event, if any.
+    /// Returns the error after the last event that is not an event itself, if any.
     pub(crate) fn stray_error(&self) -> Option<Value> {
         self.tail.error()
     }
 
-    /// Returns the body if it was JSON in place of events.
+    /// Returns the body if it was JSON instead of events.
     pub(crate) fn json(&self) -> Option<Vec<u8>> {
         self.tail.json()
     }
@@ -144,13 +144,13 @@ impl Events {
 
     /// Waits for the next event that has data; `None` at the end of the body, even within a character.
     ///
-    /// An event without data, or with empty data, is not dispatched, by
+    /// An event without data, or with empty data, is not dispatched. See
     /// <https://html.spec.whatwg.org/multipage/server-sent-events.html#dispatchMessage>.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>, ProviderError>> {
         while let Some(block) = ready!(self.blocks.poll_next_unpin(context)) {
             let block = match block {
                 Ok(block) => block,
-                // Only the last line is read after the end.
+                // After the end, only the last line remains to be read.
                 Err(Error::Utf8Parse(_)) if self.tail.has_ended() => {
                     self.is_cut_off = true;
                     break;

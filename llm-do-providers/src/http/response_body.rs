@@ -14,14 +14,14 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::fault;
 use crate::error::ProviderError;
 
-/// The longest streamed answer, in bytes: each token costs some hundred bytes there.
+/// The maximum size of a streamed answer, in bytes. Each token takes some hundred bytes.
 const MOST: usize = 256 << 20;
 
 /// The timeouts of a streamed answer.
 pub(super) struct StreamLimits {
-    /// For one piece.
+    /// For one chunk.
     idle: Duration,
-    /// For all.
+    /// For the whole answer.
     total: Duration,
     /// The deadline of the whole answer; `None` if it overflows the clock.
     end: Option<Instant>,
@@ -34,7 +34,7 @@ impl StreamLimits {
     }
 }
 
-/// The pieces of a body; a piece that times out is an error.
+/// The chunks of a body; a chunk that times out is an error.
 pub(super) struct ResponseBody {
     provider: &'static str,
     origin: Arc<str>,
@@ -43,11 +43,11 @@ pub(super) struct ResponseBody {
     /// The number of bytes received.
     size: usize,
     limits: StreamLimits,
-    /// The start of the wait for the next piece, if there is one.
+    /// When the wait for the next chunk started, if one is pending.
     waiting: Option<Instant>,
-    /// The end of the wait for a piece. It is not reset for each one, since to set a timer costs more than to read a piece.
+    /// The timer for the next chunk. It is reset only when it fires, so it may be set for an earlier chunk.
     late: Pin<Box<Sleep>>,
-    /// What `late` wakes at its current deadline.
+    /// The waker that `late` wakes at its current deadline.
     woken_late: Option<Waker>,
 }
 
@@ -59,7 +59,7 @@ impl ResponseBody {
     }
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
-        // A piece that was waited for did not take longer than the timer; the clock is read for others only.
+        // The timer has not fired, so a chunk that was waited for arrived in time.
         if self.waiting.take().is_none()
             && let Some(error) = self.is_over()
         {
@@ -71,7 +71,7 @@ impl ResponseBody {
 
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
         let begun = *self.waiting.get_or_insert_with(Instant::now);
-        // A limit that overflows the clock is ignored.
+        // A timeout that overflows the clock is ignored.
         let Some(end) = [begun.checked_add(self.limits.idle), self.limits.end].into_iter().flatten().min() else {
             return Poll::Pending;
         };
@@ -90,12 +90,12 @@ impl ResponseBody {
         Poll::Pending
     }
 
-    /// Returns whether the timer will wake this waker, so that it need not be polled.
+    /// Returns whether the timer will wake this waker, so that it does not have to be polled.
     fn will_wake(&self, waker: &Waker) -> bool {
         self.woken_late.as_ref().is_some_and(|woken| woken.will_wake(waker)) && !self.late.is_elapsed()
     }
 
-    /// Returns the error of an answer that took too long as a whole.
+    /// Returns the error for an answer that exceeded its total timeout.
     fn is_over(&self) -> Option<ProviderError> {
         let is_over = self.limits.end.is_some_and(|end| Instant::now() >= end);
         is_over.then(|| self.late(self.limits.total, "stream timeout"))

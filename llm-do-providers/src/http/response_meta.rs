@@ -12,7 +12,7 @@ use crate::retry;
 /// The headers in which providers send the request ID.
 static REQUEST_ID: [HeaderName; 2] = [HeaderName::from_static("x-request-id"), HeaderName::from_static("request-id")];
 
-/// What servers limit, in the names of headers.
+/// The limits in the names of headers.
 const LIMITS: [&str; 2] = ["requests", "tokens"];
 
 /// The headers of an error response.
@@ -51,20 +51,20 @@ impl ErrorHeaders {
 }
 
 impl ResponseMeta {
-    pub(super) fn of(answer: &Response) -> Self {
+    pub(super) fn from_response(answer: &Response) -> Self {
         Self { status: Some(answer.status().as_u16()), request_id: request_id(answer.headers()) }
     }
 
-    /// Adds the values that the error does not have itself.
+    /// Adds the values to an error that lacks them.
     pub(crate) fn add_to(&self, mut error: ProviderError) -> ProviderError {
-        if let Some(status) = self.status.filter(|_| error.status().is_none()) {
+        if let (None, Some(status)) = (error.status(), self.status) {
             error = error.with_status(status);
         }
         named(error, self.request_id.as_ref())
     }
 }
 
-/// Returns the delay that the headers ask for: the more exact one, or the time until a limit that is used up is reset.
+/// Returns the delay that the headers request: the most exact one, or the time until an exhausted limit is reset.
 fn delay<'a>(text: &impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
     let asked = text("retry-after-ms").and_then(retry::retry_after_ms);
     let asked =
@@ -78,7 +78,7 @@ fn until_reset<'a>(text: &impl Fn(&str) -> Option<&'a str>, limit: &str) -> Opti
     text(&format!("x-ratelimit-reset-{limit}")).filter(|_| is_used_up).and_then(retry::until_reset)
 }
 
-/// Returns the header without a copy: most answers are not errors.
+/// Returns the value of a header, if it is text.
 fn request_id(headers: &HeaderMap) -> Option<HeaderValue> {
     REQUEST_ID.iter().find_map(|name| headers.get(name)).cloned()
 }

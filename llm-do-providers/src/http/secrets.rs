@@ -1,4 +1,5 @@
-//! What an error must not show of a request: keys, the values of the user's headers, and the password of the base URL.
+//! The secrets of a request that errors must not show: keys, the values of the user's headers, and the password of the
+//! base URL.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,16 +7,16 @@ use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 
-/// Returns the password in a URL, as it is written, decoded, and as it is sent with its user.
-pub(super) fn of_url(url: &Url) -> Vec<String> {
+/// Returns the password in a URL: as written, decoded, and in the form of basic authentication.
+pub(super) fn in_url(url: &Url) -> Vec<String> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let Some(password) = url.password() else { return Vec::new() };
     let sent = STANDARD.encode(format!("{}:{}", decoded(url.username()), decoded(password)));
     vec![password.to_owned(), decoded(password), sent]
 }
 
-/// Returns the secrets in headers: each as a whole, and without the scheme before it, such as `Bearer`.
-pub(super) fn of_headers(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+/// Returns the secrets in headers, with and without an authentication scheme such as `Bearer`.
+pub(super) fn in_headers(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let secrets = headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());
     secrets.flat_map(|secret| [secret, secret.split_once(' ').map_or(secret, |(_, rest)| rest)])
 }
@@ -24,11 +25,11 @@ pub(super) fn of_headers(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 mod tests {
     use reqwest::Url;
 
-    use super::of_url;
+    use super::in_url;
 
     #[test]
     fn a_password_is_found_in_each_form() {
-        let secrets = |url: &str| of_url(&Url::parse(url).unwrap());
+        let secrets = |url: &str| in_url(&Url::parse(url).unwrap());
         let expected = ["p%40ssword", "p@ssword", "bWU6cEBzc3dvcmQ="];
         assert_eq!(secrets("http://me:p%40ssword@localhost/v1"), expected);
         assert!(secrets("http://me@localhost/v1").is_empty() && secrets("http://localhost/v1").is_empty());

@@ -1,4 +1,5 @@
-//! The end of a streamed body, if it is not an event: servers report a failure so once they stream.
+//! The end of a streamed body that is not an event: some servers report a failure this way after they started to
+//! stream.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,31 +9,30 @@ use serde_json::{Deserializer, Value};
 use super::WHOLE_SIZE;
 use super::error_response::{error_of, has_content};
 
-/// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
+/// The size of the end that is kept, in bytes. Up to twice as much is buffered.
 const KEPT: usize = 4 << 10;
 
 /// The end of a body; clones share it.
 ///
-/// It is copied, which costs less than to look for the last event in each piece; a piece would keep the whole read buffer alive.
+/// It is a copy: a chunk would keep the whole read buffer alive.
 #[derive(Clone, Debug)]
 pub(super) struct Tail(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     bytes: Mutex<Vec<u8>>,
-    /// Whether the body is JSON, of which nothing is let go.
+    /// Whether the body is JSON, which is kept completely.
     is_json: AtomicBool,
     has_ended: AtomicBool,
 }
 
 impl Tail {
     pub(super) fn new() -> Self {
-        // All of it, since to grow it costs more.
         let bytes = Mutex::new(Vec::with_capacity(2 * KEPT));
         Self(Arc::new(Shared { bytes, is_json: AtomicBool::new(false), has_ended: AtomicBool::new(false) }))
     }
 
-    /// Takes the next piece of a body of JSON, and returns whether it is kept: too long a body is not.
+    /// Adds the next chunk of a JSON body; returns `false` if the body is too long to be kept.
     pub(super) fn keep(&self, piece: &[u8]) -> bool {
         let mut bytes = self.bytes();
         let fits = bytes.len() + piece.len() <= WHOLE_SIZE;
@@ -50,7 +50,7 @@ impl Tail {
         self.0.is_json.load(Ordering::Relaxed).then(|| self.bytes().clone())
     }
 
-    /// Notes the regular end of the body.
+    /// Records the regular end of the body.
     pub(super) fn end(&self) {
         self.0.has_ended.store(true, Ordering::Relaxed);
     }
@@ -67,7 +67,7 @@ impl Tail {
         self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next piece.
+    /// Adds the next chunk.
     pub(super) fn push(&self, piece: &[u8]) {
         let mut bytes = self.bytes();
         if bytes.len() + piece.len() <= 2 * KEPT {
@@ -76,7 +76,7 @@ impl Tail {
         let cut = bytes.len().saturating_sub(KEPT.saturating_sub(piece.len()));
         bytes.drain(..cut);
         bytes.extend_from_slice(&piece[piece.len().saturating_sub(KEPT)..]);
-        // The rest of a line is not the start of an error.
+        // The rest of a cut-off line is not the start of an error.
         bytes[0] = b'.';
     }
 
@@ -91,7 +91,7 @@ fn error_in(text: &str) -> Option<Value> {
     let (mut place, mut start, mut field) = (0, None, None);
     for line in text.split_inclusive('\n') {
         let data = line.strip_prefix("data:").map(str::trim);
-        // The end mark may follow an error.
+        // An end mark may follow the error.
         if data.is_some_and(|data| data != "[DONE]") {
             (start, field) = (None, None);
         } else if let Some(value) = line.strip_prefix("error:") {

@@ -1,9 +1,9 @@
-//! Truth values in place of which some servers send texts.
+//! Booleans that some servers send as strings.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// A truth value, or its text; false if the value is anything else.
+/// A boolean, or a string with it; `false` for any other value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flag(pub(crate) bool);
 

@@ -1,4 +1,4 @@
-//! JSON in a string, or as it is.
+//! JSON in a string, or directly.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for JsonText {
 
 struct JsonTextVisitor;
 
-/// The values that are written as JSON.
+/// The visitors for values that are kept as JSON.
 macro_rules! written {
     ($($visit:ident($kind:ty))*) => {
         $(fn $visit<E>(self, value: $kind) -> Result<JsonText, E> {

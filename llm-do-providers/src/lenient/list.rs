@@ -1,4 +1,4 @@
-//! Lists in place of which some servers send their only element.
+//! Lists that some servers send as their only element.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,11 +7,11 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Reads a list, or the object or the text that is its only element; `None` for null.
+/// Reads a list, or an object or a string as its only element; `None` for null.
 ///
 /// # Errors
 ///
-/// Returns an error for any other value, and for an element that is not what it must be.
+/// Returns an error for any other value, and for an invalid element.
 pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error> {

@@ -1,11 +1,11 @@
-//! Numbers in place of which some servers send texts.
+//! Numbers that some servers send as strings.
 
 use std::fmt;
 
 use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// Reads an integer, or the text of one; `None` if the value is anything else.
+/// Reads an integer, or a string with one; `None` for any other value.
 ///
 /// # Errors
 ///
@@ -16,7 +16,7 @@ pub(crate) fn index<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 
 /// Returns a number without a fraction as an integer.
 pub(super) fn whole(number: f64) -> Option<i64> {
-    // Above that, a float does not have every integer.
+    // Larger floats cannot represent every integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "it is in the range")]
     (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)

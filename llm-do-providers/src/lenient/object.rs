@@ -1,4 +1,4 @@
-//! Objects in place of which some servers send something else.
+//! Objects that some servers send as another type.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,15 +7,15 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// An object; `None` if the value is anything else.
+/// An object; `None` for any other value.
 #[derive(Debug)]
 pub(crate) struct LenientObject<T>(pub(crate) Option<T>);
 
-/// Reads an object; `None` if the value is anything else.
+/// Reads an object; `None` for any other value.
 ///
 /// # Errors
 ///
-/// Returns an error if it is not JSON, or a field of the object is not what it must be.
+/// Returns an error if the value is not JSON, or if a field of the object is invalid.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     LenientObject::deserialize(deserializer).map(|object| object.0)
 }
@@ -24,7 +24,7 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
 ///
 /// # Errors
 ///
-/// Returns an error if it is not JSON, or a field of the object is not what it must be.
+/// Returns an error if the value is not JSON, or if a field of the object is invalid.
 pub(crate) fn boxed<'de, D, T>(deserializer: D) -> Result<Option<Box<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -41,7 +41,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for LenientObject<T> {
 
 struct ObjectVisitor<T>(PhantomData<T>);
 
-/// The values that are not objects.
+/// The visitors for values that are not objects.
 macro_rules! none {
     ($($visit:ident($kind:ty))*) => {
         $(fn $visit<E>(self, _: $kind) -> Result<Self::Value, E> {

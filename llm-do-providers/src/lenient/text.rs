@@ -1,4 +1,4 @@
-//! Texts in place of which some servers send numbers.
+//! Strings that some servers send as numbers.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// Reads a text, or a number as its text; `None` if the value is anything else.
+/// Reads a string, or a number as a string; `None` for any other value.
 ///
 /// # Errors
 ///
@@ -21,7 +21,7 @@ where
 
 struct TextVisitor<T>(PhantomData<T>);
 
-/// The numbers, which become their text.
+/// The visitors for numbers, which become strings.
 macro_rules! numbers {
     ($($visit:ident($kind:ty))*) => {
         $(fn $visit<E>(self, number: $kind) -> Result<Self::Value, E> {

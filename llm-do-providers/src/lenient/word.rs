@@ -6,8 +6,8 @@ use std::fmt;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A string that is inspected and dropped, and so borrowed, which serde would copy in an `Option`; empty if the value
-/// is not a string.
+/// A string that is only inspected, and borrowed if possible; serde would copy a `Cow` in an `Option`. Empty if the
+/// value is not a string.
 #[derive(Debug, Default)]
 pub(crate) struct Word<'a>(Cow<'a, str>);
 

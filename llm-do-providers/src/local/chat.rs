@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-pub(super) use self::message::{ChatMessage, convert};
+pub(super) use self::message::{TemplateMessage, convert};
 use super::capabilities::TemplateCapabilities;
 use super::fault;
 use super::schema;
@@ -27,7 +27,7 @@ const ESCAPE_CHARS: std::ops::RangeInclusive<char> = '\u{10_0000}'..='\u{10_FFFD
 #[derive(Debug)]
 pub(super) struct Conversation<'a> {
     pub(super) instructions: Option<&'a str>,
-    pub(super) messages: &'a [ChatMessage],
+    pub(super) messages: &'a [TemplateMessage],
     /// The tools the model may call.
     pub(super) tools: &'a [ToolSpec],
     pub(super) output: Option<&'a OutputSchema>,
@@ -86,9 +86,9 @@ impl Conversation<'_> {
     /// Returns messages and tools for a template that supports tools.
     fn native_messages(&self) -> (Vec<Value>, Vec<Value>) {
         let messages = self.messages.iter().map(|message| match message {
-            ChatMessage::User(text) => json!({"role": "user", "content": text}),
-            ChatMessage::Assistant { thinking, text, calls } => native_assistant_message(thinking, text, calls),
-            ChatMessage::ToolResult(result) => json!({
+            TemplateMessage::User(text) => json!({"role": "user", "content": text}),
+            TemplateMessage::Assistant { thinking, text, calls } => native_assistant_message(thinking, text, calls),
+            TemplateMessage::ToolResult(result) => json!({
                 "role": "tool", "name": result.name, "tool_call_id": result.call_id, "content": native_result(result),
             }),
         });
@@ -100,13 +100,13 @@ impl Conversation<'_> {
         let mut messages: Vec<(&str, String)> = Vec::new();
         for message in self.messages {
             let (role, text) = match message {
-                ChatMessage::User(text) => ("user", text.clone()),
-                ChatMessage::Assistant { text, calls, .. } => {
+                TemplateMessage::User(text) => ("user", text.clone()),
+                TemplateMessage::Assistant { text, calls, .. } => {
                     let calls = calls.iter().map(call_text);
                     let texts: Vec<_> = (!text.is_empty()).then(|| text.clone()).into_iter().chain(calls).collect();
                     ("assistant", texts.join("\n"))
                 }
-                ChatMessage::ToolResult(result) => ("user", result_text(result)),
+                TemplateMessage::ToolResult(result) => ("user", result_text(result)),
             };
             // Many templates reject two consecutive messages of the same role.
             match messages.last_mut().filter(|(last, _)| *last == role) {

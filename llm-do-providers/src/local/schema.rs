@@ -93,7 +93,7 @@ impl Bounds<'_> {
         }
         let Value::Object(fields) = schema else { return };
         self.bound_with_siblings(fields, &SchemaSummary::default());
-        if SchemaSummary::of(fields).is_empty() && !APPLICATORS.iter().any(|key| fields.contains_key(*key)) {
+        if SchemaSummary::from_fields(fields).is_empty() && !APPLICATORS.iter().any(|key| fields.contains_key(*key)) {
             fields.extend(limits::any_value());
         }
     }
@@ -106,7 +106,7 @@ impl Bounds<'_> {
             let mut summary = siblings.clone();
             summary.is_open |= !self.closes_objects;
             // The schema's own keywords are siblings of its applicators only.
-            summary.extend(&excluded.map(|_| SchemaSummary::of(fields)).unwrap_or_default());
+            summary.extend(&excluded.map(|_| SchemaSummary::from_fields(fields)).unwrap_or_default());
             let others = applicators.iter().enumerate().filter(|(index, _)| Some(*index) != excluded);
             others.for_each(|(_, applicator)| summary.extend(&applicator.summary));
             summary
@@ -117,7 +117,7 @@ impl Bounds<'_> {
             self.bound_applicator(fields, applicator, siblings);
         }
         infer_type(fields, &own_siblings);
-        if !own_siblings.enumerates_values() && !SchemaSummary::of(fields).enumerates_values() {
+        if !own_siblings.enumerates_values() && !SchemaSummary::from_fields(fields).enumerates_values() {
             limits::bound(fields, &own_siblings);
         }
     }
@@ -183,7 +183,7 @@ impl Bounds<'_> {
         let mut pending: VecDeque<_> = schemas.iter().collect();
         while let Some(schema) = pending.pop_front() {
             let Value::Object(fields) = schema else { continue };
-            summary.extend(&SchemaSummary::of(fields));
+            summary.extend(&SchemaSummary::from_fields(fields));
             for (key, value) in fields {
                 match (key.as_str(), value) {
                     ("$ref", Value::String(reference)) if !seen.contains(&reference) => {
@@ -242,7 +242,7 @@ fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
 /// Adds the types that the keywords of `fields` and `siblings` imply, if no `type` is given: without it, any value
 /// would match.
 fn infer_type(fields: &mut Map<String, Value>, siblings: &SchemaSummary) {
-    let mut summary = SchemaSummary::of(fields);
+    let mut summary = SchemaSummary::from_fields(fields);
     let has_type_keyword = summary.constrained_types().next().is_some();
     summary.extend(siblings);
     if !has_type_keyword || summary.has("type") || summary.enumerates_values() {

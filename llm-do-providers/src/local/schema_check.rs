@@ -8,37 +8,53 @@
 #[cfg(test)]
 mod grammar_tests;
 
-use std::borrow::Cow;
+use std::convert::Infallible;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::fault;
 use crate::error::ProviderError;
 use crate::model::{Request, ToolSpec};
-use crate::schema::{check, in_words, modern_schema};
+use crate::schema::{SchemaCache, check, in_words, modern_schema};
 
 /// The name of these grammars in errors.
 const NAME: &str = "the embedded model's grammars";
 
+/// A schema that compiles.
+#[derive(Debug)]
+struct Supported {
+    /// The schema without what does not compile; `None` if all of it does.
+    changed: Option<Arc<Value>>,
+    /// What is only in descriptions, each with its path.
+    notes: Vec<String>,
+}
+
 /// Returns the tools with schemas that compile: other keywords are in descriptions, since arguments are validated afterwards.
-pub(super) fn supported_tools(tools: &[ToolSpec]) -> Cow<'_, [ToolSpec]> {
-    if tools.iter().all(|tool| check(&tool.parameters, NAME).is_ok()) {
-        return Cow::Borrowed(tools);
-    }
-    Cow::Owned(tools.iter().map(|tool| supported(tool).0).collect())
+pub(super) fn supported_tools(tools: &[ToolSpec]) -> Vec<ToolSpec> {
+    let tools = tools.iter().map(|tool| match &supported(&tool.parameters).changed {
+        Some(schema) => ToolSpec { parameters: Arc::clone(schema), ..tool.clone() },
+        None => tool.clone(),
+    });
+    tools.collect()
 }
 
 /// Returns what the schema of a tool has only in words.
 pub(super) fn notes(tool: &ToolSpec) -> Vec<String> {
-    supported(tool).1
+    supported(&tool.parameters).notes.clone()
 }
 
-fn supported(tool: &ToolSpec) -> (ToolSpec, Vec<String>) {
-    if check(&tool.parameters, NAME).is_ok() {
-        return (tool.clone(), Vec::new());
-    }
-    let mut schema = modern_schema(&tool.parameters);
-    let notes = in_words(&mut schema, NAME).iter().map(ToString::to_string).collect();
-    (ToolSpec { parameters: Arc::new(schema), ..tool.clone() }, notes)
+fn supported(schema: &Arc<Value>) -> Arc<Supported> {
+    static CACHE: SchemaCache<Supported, Infallible> = SchemaCache::new();
+    let Ok(supported) = CACHE.get_or_translate(schema, |schema| {
+        if check(schema, NAME).is_ok() {
+            return Ok(Supported { changed: None, notes: Vec::new() });
+        }
+        let mut schema = modern_schema(schema);
+        let notes = in_words(&mut schema, NAME).iter().map(ToString::to_string).collect();
+        Ok(Supported { changed: Some(Arc::new(schema)), notes })
+    });
+    supported
 }
 
 /// Checks the schema of the output.

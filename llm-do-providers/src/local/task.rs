@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Deserializer, Map, Value, json};
 
 use super::capabilities::{TemplateCapabilities, ToolCallFormat};
-use super::chat::{ChatMessage, Conversation, convert};
+use super::chat::{Conversation, TemplateMessage, convert};
 use super::fault;
 use super::grammar::{AnswerForm, Grammar};
 use super::schema;
@@ -20,7 +20,7 @@ use crate::settings::{Settings, ThinkingLevel};
 pub(super) struct Task {
     pub(super) settings: Settings,
     instructions: Option<String>,
-    messages: Vec<ChatMessage>,
+    messages: Vec<TemplateMessage>,
     tools: Vec<ToolSpec>,
     output: Option<OutputSchema>,
     forced: bool,

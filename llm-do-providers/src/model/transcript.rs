@@ -13,9 +13,9 @@ use crate::message::Message;
 
 /// The messages of a conversation, with their JSON as models have sent it.
 ///
-/// A request of a [transcript](crate::Request::transcript) only serializes the messages and tools that its model has not sent
-/// before, so a long conversation costs no more per request than a short one. What is sent is the same. As JSON, and compared
-/// to other transcripts, it is the list of messages; a clone has nothing but these.
+/// A request with a [transcript](crate::Request::transcript) serializes only the messages and tools that its model has
+/// not sent before; the request itself is the same. A transcript serializes as its list of messages, compares by it,
+/// and a clone contains only the messages.
 ///
 /// # Examples
 ///
@@ -42,13 +42,13 @@ impl Transcript {
         self.messages.push(message);
     }
 
-    /// Returns the messages for changes. All of them are serialized again for the next request.
+    /// Returns the messages for modification. The next request serializes all of them again.
     pub fn messages_mut(&mut self) -> &mut Vec<Message> {
         self.written.truncate(0);
         &mut self.messages
     }
 
-    /// Replaces the messages, and returns how many of the first ones are as before.
+    /// Replaces the messages; returns the number of leading messages that are unchanged.
     pub fn replace(&mut self, messages: Vec<Message>) -> usize {
         let is_equal = |(old, new): &(&Message, &Message)| old == new;
         let kept = self.messages.iter().zip(&messages).take_while(is_equal).count();
@@ -58,13 +58,14 @@ impl Transcript {
         kept
     }
 
-    /// Returns the size of the JSON that is kept, in bytes.
+    /// Returns the size of the cached JSON, in bytes.
     #[cfg(test)]
     pub(crate) fn written_size(&self) -> usize {
         self.written.size()
     }
 
-    /// Returns a writer of the JSON that `model` sends, where `messages` are those of the transcript.
+    /// Returns a writer of the JSON that `model` sends. It caches nothing if `messages` are not those of the
+    /// transcript.
     pub(crate) fn writer(&self, model: &Arc<str>, messages: &[Message]) -> JsonWriter<'_> {
         if std::ptr::eq(messages, self.messages.as_slice()) {
             self.written.writer(model)

@@ -1,4 +1,4 @@
-//! What can be set on a model before it is asked.
+//! The builder of a model.
 
 use std::sync::Arc;
 
@@ -20,27 +20,28 @@ impl OpenAiBuilder {
         Self { server, config }
     }
 
-    /// Takes the base URL and the key from the variables that [`Server`] names.
+    /// Returns the builder with the base URL and the key of the variables that [`Server`] lists.
     pub(super) fn from_env(server: Server, model: &str) -> Result<Self, ProviderError> {
         Ok(Self::new(server, ClientConfig::from_env(&server.dialect().server, model)?))
     }
 
     config_setters! {
-        /// Asks the server at `base_url`, below which `/chat/completions` is found. Default: that of the [`Server`], which for
-        /// OpenAI is `https://api.openai.com/v1`. A different server that is known by its host is treated as that [`Server`].
+        /// Sets the base URL of the server, which `/chat/completions` is added to. Default: that of the [`Server`],
+        /// such as `https://api.openai.com/v1` for OpenAI. For OpenAI, the host of another known [`Server`] selects
+        /// that server.
         base_url;
-        /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of the [`Server`]
-        /// and of the model's name, by which OpenAI's search models have `web_search`; an unknown model of an unknown server
-        /// has [`Profile::NATIVE_OUTPUT`](crate::Profile::NATIVE_OUTPUT).
+        /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of the
+        /// [`Server`] and of the model's name; OpenAI's search models have `web_search`, and an unknown model of an
+        /// unknown server has [`Profile::NATIVE_OUTPUT`](crate::Profile::NATIVE_OUTPUT).
         profile;
     }
 
-    /// Returns the model; nothing is sent yet.
+    /// Builds the model; sends no request.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if a server that needs a key is to be asked
-    /// at home without one, or if the base URL is not an `http` or `https` URL.
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default base URL is used
+    /// without a key that it requires, or if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiModel, ProviderError> {
         let Self { server, config } = self;
         let named = &server.dialect().server;
@@ -93,7 +94,7 @@ mod tests {
         let messages = [Message::Assistant { parts: response.parts }, Message::Tool { results }];
         let settings = Settings::default();
         let (chat, _) =
-            convert::chat(model.target(), &Request::new(&messages, &settings), false, &mut JsonWriter::default())
+            convert::request(model.target(), &Request::new(&messages, &settings), false, &mut JsonWriter::default())
                 .unwrap();
         serde_json::to_value(chat).unwrap()["messages"][0].take()
     }

@@ -1,10 +1,9 @@
-//! The differences between servers of chat completions, as the types of the table of servers.
+//! The types of the table of servers: how servers of chat completions differ.
 
 use crate::capability::OpenAiCapabilities;
 use crate::http::ServerDefaults;
-use crate::model::OutputSchema;
 
-/// The parts of names by which Mistral's models are recognised, on any server.
+/// Parts of the names of Mistral's models, on any server.
 const MISTRALS: [&str; 8] =
     ["mistral", "ministral", "magistral", "mixtral", "devstral", "codestral", "pixtral", "voxtral"];
 
@@ -12,15 +11,15 @@ const MISTRALS: [&str; 8] =
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub(super) server: ServerDefaults,
-    /// The settings that it supports; it gets no other settings, since some servers refuse unknown fields.
+    /// The fields that the server supports; no other fields are sent, since some servers refuse unknown ones.
     pub(super) takes: &'static [Field],
     pub(super) thinking: ThinkingFields,
-    /// The field by which it chooses a tool; `None` if it supports no choice.
-    pub(super) choice: Option<Choice>,
+    /// How a tool choice is sent; `None` if the server supports no choice.
+    pub(super) choice: Option<ChoiceRules>,
     pub(super) schemas: Schemas,
     pub(super) files: Files,
     pub(super) replay: Replay,
-    /// Whether the server needs histories as described at [`is_mistral`](Self::is_mistral), for any model name.
+    /// Whether [`is_mistral`](Self::is_mistral) holds for all models of the server.
     pub(super) mistral: bool,
 }
 
@@ -48,55 +47,55 @@ pub(super) enum Field {
     CacheControl,
 }
 
-/// The fields that set how much a model thinks.
+/// The fields that request thinking.
 #[derive(Debug)]
 pub(super) enum ThinkingFields {
-    /// By `reasoning_effort`, in the words of the model.
+    /// `reasoning_effort`, with the words of the model.
     Effort,
-    /// By `reasoning`, with an effort or a number of tokens.
+    /// `reasoning`, with an effort or a number of tokens.
     Object,
-    /// By `thinking`, which is on unless it is turned off, and `reasoning_effort`.
+    /// `thinking`, which is on by default, and `reasoning_effort`.
     Switch,
-    /// By variables of the model's template, `reasoning_effort`, and `thinking_token_budget`.
+    /// Variables of the model's template, `reasoning_effort`, and `thinking_token_budget`.
     Template,
 }
 
-/// How the choice of a tool is sent to a server.
+/// How a tool choice is sent to a server.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
-    /// The word for having to call any.
+pub(super) struct ChoiceRules {
+    /// The word that requires a call of any tool.
     pub(super) required: &'static str,
-    /// Whether one can be named; if not, it is offered alone.
+    /// Whether a tool can be named; otherwise, it is the only one that is offered.
     pub(super) names: bool,
     /// Whether a call can be forced while the model thinks.
     pub(super) while_thinking: bool,
 }
 
-/// How the schema of an answer is sent to a server.
+/// How an output schema is sent to a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Schemas {
-    /// As `json_schema`, held to strictly where it has a strict form.
+    /// As `json_schema`, with `strict: true` if the schema has a strict form.
     Strict,
     /// As `json_schema`, unchanged: the server compiles it to a grammar.
     Grammar,
-    /// The same, in the form of llama.cpp's grammars. The instructions contain the schema as well: the model does not see the
-    /// grammar, and needs to know what the fields are for, and what the grammar leaves out.
+    /// As `json_schema`, in the form of llama.cpp's grammars. The instructions contain the schema too, since the model
+    /// does not see the grammar, which lacks descriptions and some keywords.
     LlamaCpp {
-        /// Whether it makes grammars of what tools take.
+        /// Whether the server also compiles tool schemas to grammars.
         of_tools: bool,
     },
-    /// In words; the server only sees to it that the answer is JSON.
+    /// In the instructions; the server only enforces JSON.
     Words,
 }
 
-/// The files that a server takes, beside text.
+/// The files that a server accepts, besides text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Files {
-    /// Whether it takes images, for models that read them.
+    /// Whether it accepts images, for models that read them.
     pub(super) images: bool,
     pub(super) pdf: Option<Pdf>,
     pub(super) audio: Option<Audio>,
-    /// Whether those of tools' results stand in the message of the result.
+    /// Whether files of tool results are part of the tool message.
     pub(super) in_results: bool,
 }
 
@@ -110,24 +109,25 @@ pub(super) enum Pdf {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Audio {
-    /// An object of data and format.
+    /// An object with `data` and `format`.
     Object,
-    /// The data alone.
+    /// Only the data.
     Bare,
 }
 
-/// Which thoughts go back to the server that they came from.
+/// Which thoughts are sent back to their server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replay {
-    /// None.
+    /// No thoughts.
     Never,
-    /// Those that came as a text, in the field that they came in, to the same model: Groq refuses them for one that has none.
+    /// Thoughts with text, in the field that they arrived in, to the same model: Groq refuses them for a model that
+    /// does not think.
     Field,
-    /// Those that came as a text, as `reasoning_content`, which an answer without one has to have too, with this text.
+    /// Thoughts with text, as `reasoning_content`. An answer without a thought has this text instead.
     Always(&'static str),
-    /// `reasoning_details`, as they came, to the same model.
+    /// `reasoning_details`, unchanged, to the same model.
     Details,
-    /// The chunks of the content that are thoughts, as they came.
+    /// The chunks of the content that are thoughts, unchanged.
     Chunks,
 }
 
@@ -136,8 +136,8 @@ impl Dialect {
         self.takes.contains(&field)
     }
 
-    /// Whether a history has to keep to the rules of Mistral's API, which holds servers in between and vLLM to them for
-    /// Mistral's models: ids of calls are nine letters or digits, and results are followed by an answer.
+    /// Whether a history must follow the rules of Mistral's API: ids of calls are nine letters or digits, and results
+    /// are followed by an answer. Proxies and vLLM have the same rules for Mistral's models.
     ///
     /// By <https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py>.
     pub(super) fn is_mistral(&self, model: &str) -> bool {
@@ -154,12 +154,4 @@ impl Target<'_> {
     pub(super) fn takes_images(&self) -> bool {
         self.dialect.files.images && self.capabilities.images
     }
-}
-
-/// The instructions for an answer by a schema, where the server does not show the schema to the model.
-pub(super) fn in_words(output: &OutputSchema) -> String {
-    format!(
-        "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:\n{}",
-        output.schema
-    )
 }

@@ -1,4 +1,4 @@
-//! Errors in answers of status 200, where an error would stand or within the answer itself.
+//! Errors in answers of status 200: in an error field, or in the finish reason.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{malformed, reported};
 use crate::http::{Endpoint, has_content};
 
-/// Returns the error of an answer, or of a piece of one, if any; `has_call` is whether a call came before.
+/// Returns the error of an answer, or of a chunk, if any; `has_call` is whether a call arrived before.
 pub(super) fn find(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Option<ProviderError> {
     let of_groq = || chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref());
     let beside = || json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
@@ -29,8 +29,8 @@ pub(super) fn find(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Opti
     if choice.ends() { by_finish_reason(server, choice, has_call) } else { None }
 }
 
-/// Returns the error that an answer ends in: by <https://openrouter.ai/docs/api/reference/errors-and-debugging>, its `error`
-/// or the words of the model's own server, else what stands for the reason to stop.
+/// Returns the error that an answer ends with: its `error` or `native_finish_reason`, by
+/// <https://openrouter.ai/docs/api/reference/errors-and-debugging>, or its finish reason.
 ///
 /// A readable call of a tool that was not offered is not an error: it is answered as a call of an unknown tool.
 fn by_finish_reason(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> Option<ProviderError> {
@@ -52,15 +52,15 @@ fn by_finish_reason(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> O
         .or_else(|| gave_up(server, reason))
 }
 
-/// The words of Gemini's API, as it or a server in between writes them.
+/// Whether a reason is one of the Gemini API, in the case of Google or of a proxy.
 fn is_malformed(reason: &str) -> bool {
     ["malformed_function_call", "unexpected_tool_call", "malformed_response"]
         .into_iter()
         .any(|word| reason.eq_ignore_ascii_case(word))
 }
 
-/// The error for a finish reason of a server that gave up: `error` of OpenRouter, Mistral and vLLM, whose word for a request
-/// that it dropped is `abort`, and DeepSeek's, by <https://api-docs.deepseek.com/api/create-chat-completion>.
+/// Returns the error for the finish reason of a server that gave up: `error` of OpenRouter, Mistral and vLLM, `abort`
+/// of vLLM for a dropped request, and that of DeepSeek, by <https://api-docs.deepseek.com/api/create-chat-completion>.
 fn gave_up(server: &Endpoint, reason: &str) -> Option<ProviderError> {
     let (kind, what) = match reason {
         "error" | "abort" => (ErrorKind::Unavailable, "stopped in the middle of the answer"),
@@ -68,6 +68,6 @@ fn gave_up(server: &Endpoint, reason: &str) -> Option<ProviderError> {
         _ => return None,
     };
     let text = format!("the provider {what} ({reason}); try again later");
-    // Of a kind that passes by itself.
+    // Both kinds are transient.
     Some(ProviderError::new(server.provider, kind, text).with_status(200))
 }

@@ -1,16 +1,16 @@
-//! The history, as a server expects it.
+//! Converts a conversation to messages.
 
 use std::borrow::Cow;
 
 use serde_json::json;
 
-use super::dialect::{Dialect, Schemas, Target, in_words};
-use super::parts::Parts;
+use super::dialect::{Dialect, Schemas, Target};
+use super::parts::PartWriter;
 use super::reasoning::Replayed;
 use super::wire::{AssistantContent, CalledFunction, ChatMessage, Content, ContentChunk, Part, ToolCallParam, Typed};
 use crate::error::ProviderError;
 use crate::message::{ResponsePart, ToolCall};
-use crate::model::{Json, JsonWriter, Request};
+use crate::model::{Json, JsonWriter, OutputSchema, Request};
 use crate::sent_history::{
     Answered, Arguments, BEGINNING, CONTINUE, IdRule, Outline, Step, arguments, call_id, steps, tool_name,
 };
@@ -20,25 +20,25 @@ const SHORT: IdRule = IdRule::Exact(9);
 /// The ids of OpenAI's API, which refuses more than 40 characters in a history
 /// (<https://community.openai.com/t/tool-call-id-string-too-long/>; observed 2026-11).
 const IDS: IdRule = IdRule::Printable(40);
-/// How deep arguments may be nested: no server documents a limit, and parsers stop between 100 and 1,000.
+/// The maximum nesting depth of arguments: no server documents a limit, and parsers stop between 100 and 1,000.
 const MAX_DEPTH: usize = 64;
 /// The text of an empty answer: Mistral's API and Kimi's refuse an empty one.
 const SILENCE: &str = "(no answer)";
-/// What stands for an answer of nothing but files, which have no place in one.
+/// The text of an answer with only files, which chat completions cannot contain.
 const FILES: &str = "(a file)";
 
 /// Returns the messages of a conversation, instructions first.
 ///
 /// # Errors
 ///
-/// Returns an error if it holds a file that the server does not take.
+/// Returns an error if the conversation has a file that the server does not support.
 pub(super) fn messages<'a>(
     request: &Request<'a>,
     target: Target<'a>,
     writer: &mut JsonWriter<'_>,
 ) -> Result<Vec<Json<ChatMessage<'a>>>, ProviderError> {
     let outline = writer.outline(request.messages);
-    let history = HistoryWriter { target, parts: Parts { target }, outline: &outline };
+    let history = HistoryWriter { target, parts: PartWriter { target }, outline: &outline };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.extend(system(request, target.dialect).map(|content| Json::New(ChatMessage::System { content })));
     let mut last = Last::Nothing;
@@ -46,11 +46,7 @@ pub(super) fn messages<'a>(
         if last == Last::Nothing && target.is_mistral && messages.is_empty() && matches!(step, Step::Answer(..)) {
             messages.push(Json::New(user_text(BEGINNING)));
         }
-        let place = match step {
-            Step::User(place, _) | Step::Answer(place, _) => Some(place),
-            Step::Results(results) => results.place(),
-        };
-        writer.message(place, false, &mut messages, || history.step(step, last))?;
+        writer.message(step.place(), false, &mut messages, || history.step(step, last))?;
         last = history.last(step);
     }
     if last == Last::Answer && target.is_mistral {
@@ -63,7 +59,7 @@ fn user_text(text: &str) -> ChatMessage<'_> {
     ChatMessage::User { content: Content::Text(text) }
 }
 
-/// What a history ends in so far.
+/// The last message of a history so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -72,25 +68,27 @@ enum Last {
     Result,
 }
 
-/// The instructions, and the schema of the answer where it goes into them.
+/// Returns the instructions, with the output schema if the server needs it there.
 fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> {
-    let is_told = matches!(dialect.schemas, Schemas::Words | Schemas::LlamaCpp { .. });
-    let words = request.output.filter(|_| is_told).map(in_words);
-    match (request.instructions, words) {
-        (Some(instructions), Some(words)) => Some(format!("{instructions}\n\n{words}").into()),
-        (instructions, words) => words.map(Cow::Owned).or(instructions.map(Cow::Borrowed)),
+    let schema = match dialect.schemas {
+        Schemas::Words | Schemas::LlamaCpp { .. } => request.output.map(OutputSchema::instructions),
+        Schemas::Strict | Schemas::Grammar => None,
+    };
+    match (request.instructions, schema) {
+        (Some(instructions), Some(schema)) => Some(format!("{instructions}\n\n{schema}").into()),
+        (instructions, schema) => schema.map(Cow::Owned).or(instructions.map(Cow::Borrowed)),
     }
 }
 
 /// Writes a history for one server and one of its models.
 struct HistoryWriter<'a> {
     target: Target<'a>,
-    parts: Parts<'a>,
+    parts: PartWriter<'a>,
     outline: &'a Outline,
 }
 
 impl HistoryWriter<'_> {
-    /// Returns a step of the history, which follows `last`, as messages of the server.
+    /// Returns the messages of a step of the history, which follows `last`.
     fn step<'m>(&self, step: Step<'m>, last: Last) -> Result<Vec<ChatMessage<'m>>, ProviderError> {
         match step {
             Step::User(_, parts) => Ok(self.separated(self.parts.user(parts)?, last)),
@@ -106,25 +104,26 @@ impl HistoryWriter<'_> {
         }
     }
 
-    /// Returns a user's message, behind an answer if it may not follow results.
+    /// Returns a user message, after an inserted answer if it may not follow results.
     fn separated<'m>(&self, user: ChatMessage<'m>, last: Last) -> Vec<ChatMessage<'m>> {
         let answer = (self.target.is_mistral && last == Last::Result).then(|| self.assistant(0, &[]));
         answer.into_iter().chain([user]).collect()
     }
 
-    /// Returns what a history ends in after `step`.
+    /// Returns the last message of a history after `step`.
     fn last(&self, step: Step<'_>) -> Last {
         match step {
             Step::User(..) => Last::User,
             Step::Answer(..) => Last::Answer,
-            // Only these servers distinguish it.
+            // Only Mistral's rules depend on the distinction.
             Step::Results(_) if !self.target.is_mistral => Last::Result,
             Step::Results(results) if self.parts.has_attached(&results.answered(self.outline)) => Last::User,
             Step::Results(_) => Last::Result,
         }
     }
 
-    /// What is not the server's own thought, and what other protocols brought, is not sent: servers refuse or ignore it.
+    /// Returns an answer without thoughts of other servers and parts of other protocols, which servers refuse or
+    /// ignore.
     fn assistant<'m>(&self, place: usize, parts: &'m [ResponsePart]) -> ChatMessage<'m> {
         let mut text = Cow::Borrowed("");
         let mut tool_calls = Vec::new();
@@ -141,7 +140,7 @@ impl HistoryWriter<'_> {
             }
         }
         let Replayed { reasoning_content, reasoning, details, chunks } =
-            Replayed::of(parts, self.target.dialect, self.target.model);
+            Replayed::from_parts(parts, self.target.dialect, self.target.model);
         let content = if chunks.is_empty() {
             if tool_calls.is_empty() && text.trim().is_empty() {
                 let is_file = |part: &ResponsePart| matches!(part, ResponsePart::Attachment(_));
@@ -173,7 +172,7 @@ impl HistoryWriter<'_> {
     }
 }
 
-/// Returns the arguments of an earlier call as the text of an object.
+/// Returns the arguments of an earlier call as the JSON text of an object.
 pub(crate) fn object_text(text: &str) -> Cow<'_, str> {
     match arguments(text, MAX_DEPTH) {
         Arguments::Object(_) => text.into(),

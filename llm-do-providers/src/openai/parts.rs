@@ -1,28 +1,29 @@
-//! The parts of a user's message, files included.
+//! The parts of a user message: texts and files.
 
 use super::dialect::{Audio, Pdf, Target};
-use super::wire::{Base64, ChatMessage, Content, DataUrl, FileData, ImageUrl, InputAudio, Part};
-use crate::attachment::{Attachment, FileFault};
-use crate::error::{ErrorKind, ProviderError};
+use super::wire::{ChatMessage, Content, DataUrl, FileData, ImageUrl, InputAudio, Part};
+use crate::attachment::{Attachment, Base64, FileFault};
+use crate::error::ProviderError;
 use crate::message::UserPart;
 use crate::sent_history::{Answered, EMPTY, tool_name};
 
-/// The images of chat completions, by <https://platform.openai.com/docs/guides/images-vision> (read 2026-11-28); other servers
-/// document no more.
+/// The images of chat completions, by <https://platform.openai.com/docs/guides/images-vision> (read 2026-11-28); other
+/// servers document no further types.
 pub(crate) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-/// The maximum size of a file as base64, by the same page: 50 MB for a request.
+/// The maximum size of a file as base64, in bytes. By the same page, a request has at most 50 MB.
 pub(crate) const MAX_FILE: usize = 50_000_000;
 /// The name of a PDF without one, since servers require it.
-const UNNAMED_PDF: &str = "attachment.pdf";
+pub(crate) const UNNAMED_PDF: &str = "attachment.pdf";
 
-/// Makes parts of messages for a server and one of its models.
+/// Creates message parts for a server and one of its models.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts<'a> {
+pub(super) struct PartWriter<'a> {
     pub(super) target: Target<'a>,
 }
 
-impl Parts<'_> {
-    /// Returns a user's message; one text goes as plain text, which every server takes, and empty texts are left out.
+impl PartWriter<'_> {
+    /// Returns a user message. A single text is sent as a plain string, which every server accepts; empty texts are
+    /// left out.
     pub(super) fn user<'m>(&self, parts: &'m [UserPart]) -> Result<ChatMessage<'m>, ProviderError> {
         let is_empty = |part: &UserPart| matches!(part, UserPart::Text { text } if text.is_empty());
         let content = match parts {
@@ -36,7 +37,7 @@ impl Parts<'_> {
         Ok(ChatMessage::User { content })
     }
 
-    /// Returns the user's message with the files of `results`, if there are any and a tool's message takes only text.
+    /// Returns a user message with the files of `results`, if there are files and a tool message may contain only text.
     pub(super) fn attached<'m>(&self, results: &[Answered<'m>]) -> Option<ChatMessage<'m>> {
         if !self.has_attached(results) {
             return None;
@@ -52,12 +53,12 @@ impl Parts<'_> {
         Some(ChatMessage::User { content: Content::Parts(parts) })
     }
 
-    /// Whether `results` have files that go into a message of their own.
+    /// Whether `results` have files that are sent in a separate message.
     pub(super) fn has_attached(&self, results: &[Answered<'_>]) -> bool {
         !self.target.dialect.files.in_results && results.iter().any(|result| !result.attachments().is_empty())
     }
 
-    /// Returns a result and its files, if it has any and they may stand in a tool's message.
+    /// Returns a result with its files, if it has any and a tool message may contain them.
     pub(super) fn in_result<'m>(&self, result: &Answered<'m>) -> Option<Vec<Part<'m>>> {
         if result.attachments().is_empty() || !self.target.dialect.files.in_results {
             return None;
@@ -101,7 +102,7 @@ impl Parts<'_> {
         part.ok_or(FileFault::Type)
     }
 
-    /// The media types that there is a part for; which images, is of interest for an image alone.
+    /// Returns the supported media types for an error about `file`; image types are listed only for an image.
     fn taken(&self, file: &Attachment) -> String {
         let files = self.target.dialect.files;
         let images = if file.is_image() { IMAGES.join(", ") } else { "image/*".to_owned() };
@@ -113,7 +114,7 @@ impl Parts<'_> {
     }
 
     fn invalid(&self, message: String) -> ProviderError {
-        ProviderError::new(self.target.provider(), ErrorKind::InvalidRequest, message)
+        ProviderError::invalid_request(self.target.provider(), message)
     }
 }
 
@@ -140,7 +141,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Parts, Target};
+    use super::{PartWriter, Target};
     use crate::attachment::Attachment;
     use crate::capability::OpenAiCapabilities;
     use crate::error::ErrorKind;
@@ -148,9 +149,9 @@ mod tests {
     use crate::openai::server::Server;
 
     static CAPABILITIES: LazyLock<OpenAiCapabilities> = LazyLock::new(OpenAiCapabilities::default);
-    const PARTS: fn() -> Parts<'static> = || {
+    const PARTS: fn() -> PartWriter<'static> = || {
         let dialect = Server::OpenAi.dialect();
-        Parts { target: Target { model: "m", dialect, capabilities: &CAPABILITIES, is_mistral: false } }
+        PartWriter { target: Target { model: "m", dialect, capabilities: &CAPABILITIES, is_mistral: false } }
     };
 
     fn sent(attachment: Attachment) -> Value {

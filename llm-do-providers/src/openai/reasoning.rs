@@ -2,10 +2,10 @@
 //!
 //! The data of a thought is written and read only here:
 //!
-//! | Thoughts that came as | Data |
+//! | Fields of the thoughts | Data |
 //! | --- | --- |
-//! | `reasoning`, `reasoning_content` | `field`, its name, and the `model` that was asked; the thought is the text |
-//! | `reasoning_details` | `details`, and the `model` that was asked |
+//! | `reasoning`, `reasoning_content` | `field`, its name, and the requested `model`; the text is that of the part |
+//! | `reasoning_details` | `details`, and the requested `model` |
 //! | chunks of the content | `chunks` |
 
 use serde_json::{Value, json};
@@ -16,29 +16,29 @@ use crate::message::{ProviderData, ResponsePart, Thinking};
 const CONTENT: &str = "reasoning_content";
 const PLAIN: &str = "reasoning";
 
-/// The thoughts in one piece of an answer.
+/// The thoughts in a delta of an answer.
 #[derive(Debug, Default)]
 pub(super) struct ReasoningDelta {
     pub(super) reasoning_content: Option<Box<str>>,
     pub(super) reasoning: Option<Box<str>>,
     pub(super) details: Option<Vec<Value>>,
     pub(super) chunks: Box<[Value]>,
-    /// Whether it is the whole answer, and continues no earlier piece.
+    /// Whether it is the whole answer, and continues no earlier delta.
     pub(super) is_whole: bool,
 }
 
-/// The thoughts of an answer, as they grow.
+/// The thoughts of an answer so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reasoning {
     text: String,
-    /// The field that the text came in.
+    /// The field that the text arrived in.
     field: Option<&'static str>,
     details: Option<Vec<Value>>,
     chunks: Vec<Value>,
 }
 
 impl Reasoning {
-    /// Takes a piece, and returns the text to show.
+    /// Adds a delta; returns the text to show.
     pub(super) fn take(&mut self, piece: ReasoningDelta) -> Option<String> {
         let ReasoningDelta { reasoning_content, reasoning, details, chunks, is_whole } = piece;
         if reasoning_content.is_none() && reasoning.is_none() && details.is_none() && chunks.is_empty() {
@@ -62,13 +62,13 @@ impl Reasoning {
         (!shown.is_empty()).then_some(shown)
     }
 
-    /// Returns the part for the thoughts, if there are any, with the data that its server expects back; `calls` is whether the
-    /// answer calls tools.
+    /// Returns the part of the thoughts, if any, with the data that its server expects back; `calls` is whether the
+    /// answer has tool calls.
     pub(super) fn into_part(self, dialect: &Dialect, model: &str, calls: bool) -> Option<ResponsePart> {
         let data = match dialect.replay {
             Replay::Never => None,
             Replay::Field | Replay::Always(_) => self.field.map(|field| json!({ "model": model, "field": field })),
-            // Some models want even an empty list back with the calls that followed it.
+            // Some models require even an empty list back with the calls after it.
             Replay::Details => (self.details.filter(|details| calls || !details.is_empty()))
                 .map(|details| json!({ "model": model, "details": details })),
             Replay::Chunks => (!self.chunks.is_empty()).then(|| json!({ "chunks": self.chunks })),
@@ -81,15 +81,15 @@ impl Reasoning {
     }
 }
 
-/// Adds a piece to a list: to its last element if it goes on there, else behind it.
+/// Adds a delta to a list: to its last element if it continues that, or else as a new element.
 fn grow(kept: &mut Vec<Value>, piece: Value, is_whole: bool, continues: fn(&mut Value, &Value) -> bool) {
-    let last = kept.last_mut().filter(|_| !is_whole);
-    if !last.is_some_and(|last| continues(last, &piece)) {
+    let is_continued = !is_whole && kept.last_mut().is_some_and(|last| continues(last, &piece));
+    if !is_continued {
         kept.push(piece);
     }
 }
 
-/// Adds a detail to the one before it, if it is more of the same.
+/// Adds a detail to the previous one, if it continues that.
 fn continues_detail(last: &mut Value, piece: &Value) -> bool {
     let key = match piece["type"].as_str() {
         Some("reasoning.text") => "text",
@@ -106,7 +106,7 @@ fn continues_detail(last: &mut Value, piece: &Value) -> bool {
     true
 }
 
-/// Adds a chunk of a thought to the one before it, unless that is closed or signed.
+/// Adds a chunk of a thought to the previous one, unless that is closed or signed.
 fn continues_chunk(last: &mut Value, piece: &Value) -> bool {
     if last["closed"] == true || last["signature"].is_string() {
         return false;
@@ -124,7 +124,7 @@ fn continues_chunk(last: &mut Value, piece: &Value) -> bool {
     true
 }
 
-/// Adds to a text in place: a thought has thousands of pieces.
+/// Appends to a string field.
 fn push(last: &mut Value, key: &str, more: &str) {
     match last.get_mut(key) {
         Some(Value::String(text)) => text.push_str(more),
@@ -133,7 +133,7 @@ fn push(last: &mut Value, key: &str, more: &str) {
     }
 }
 
-/// Takes over the fields of a piece that are not there yet.
+/// Adds the fields of a delta that are missing.
 fn fill(last: &mut Value, piece: &Value) {
     let (Some(last), Some(piece)) = (last.as_object_mut(), piece.as_object()) else { return };
     for (key, value) in piece {
@@ -143,7 +143,7 @@ fn fill(last: &mut Value, piece: &Value) {
     }
 }
 
-/// Returns the text to show of thoughts that are details or chunks.
+/// Returns the text of thoughts that are details or chunks.
 fn text_of(details: &[Value], chunks: &[Value]) -> String {
     let mut text: String = details.iter().map(text_of_detail).collect();
     text.extend(chunks.iter().map(text_of_chunk));
@@ -161,7 +161,7 @@ fn text_of_chunk(chunk: &Value) -> String {
     }
 }
 
-/// The thoughts of an earlier answer, as its server gets them back.
+/// The thoughts of an earlier answer that are sent back.
 #[derive(Debug, Default)]
 pub(super) struct Replayed<'a> {
     pub(super) reasoning_content: Option<String>,
@@ -171,8 +171,8 @@ pub(super) struct Replayed<'a> {
 }
 
 impl<'a> Replayed<'a> {
-    /// Returns what of an answer's thoughts the server that `dialect` is of wants back for `model`.
-    pub(super) fn of(parts: &'a [ResponsePart], dialect: &Dialect, model: &str) -> Self {
+    /// Returns the thoughts of an answer that are sent back to the server of `dialect` for `model`.
+    pub(super) fn from_parts(parts: &'a [ResponsePart], dialect: &Dialect, model: &str) -> Self {
         let mut replayed = Self::default();
         for part in parts {
             let ResponsePart::Thinking(thought) = part else { continue };
@@ -190,7 +190,7 @@ impl<'a> Replayed<'a> {
 
     fn add(&mut self, thought: &Thinking, data: &'a Value, replay: Replay, model: &str) {
         match replay {
-            // Data of older versions has no model, and fits any.
+            // Data of older versions has no model, and is sent to any.
             Replay::Field if data.get("model").is_some_and(|of| of != model) => {}
             Replay::Field if data["field"] == PLAIN => *self.reasoning.get_or_insert_default() += &thought.text,
             Replay::Field | Replay::Always(_) => *self.reasoning_content.get_or_insert_default() += &thought.text,

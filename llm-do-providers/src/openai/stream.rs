@@ -1,19 +1,24 @@
-//! Parses a stream of chat completions, piece by piece; an unstreamed answer is one piece.
+//! Accumulates a stream of chat completions, chunk by chunk; an unstreamed answer is one chunk.
 
 mod call;
+#[cfg(test)]
+mod tests;
+mod usage;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use self::call::{PartialCall, ShownCall};
-use super::convert;
+use self::call::CallList;
 use super::dialect::Dialect;
+use super::fault;
 use super::reasoning::{Reasoning, ReasoningDelta};
-use super::wire::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, Object, Tokens, ToolCallDelta};
-use crate::exchange::MAX_PARTS;
-use crate::lenient::{JsonText, Word};
+use super::wire::{Choice, Chunk, Delta, DeltaContent, Object, Tokens};
+use crate::error::ProviderError;
+use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json};
+use crate::http::{Endpoint, Event};
+use crate::lenient::Word;
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
 use crate::response::Response;
@@ -25,24 +30,23 @@ pub(crate) struct ChatAccumulator {
     dialect: &'static Dialect,
     /// The requested model, in case the server does not name it.
     requested_model: Arc<str>,
-    /// The length of the history, for calls without an id of the server.
+    /// The length of the history, for the ids of calls that have none.
     turn: usize,
     model: Option<String>,
     thinking: Reasoning,
     text: String,
-    calls: Vec<PartialCall>,
+    calls: CallList,
     refused: bool,
     begun: bool,
     finish: Option<FinishReason>,
     tokens: Option<Tokens>,
     tier: ServiceTier,
-    /// Whether the request asked for a search, which the search models then make; answers do not count it.
+    /// Whether the request enabled a search, which search models then always make. Answers do not report it.
     has_search: bool,
 }
 
 impl ChatAccumulator {
-    /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
-    /// a conversation as long as `turn` grows.
+    /// Returns the empty answer of the model `requested_model` to a conversation of `turn` messages.
     pub(super) fn new(dialect: &'static Dialect, requested_model: Arc<str>, turn: usize) -> Self {
         Self {
             dialect,
@@ -51,7 +55,7 @@ impl ChatAccumulator {
             model: None,
             thinking: Reasoning::default(),
             text: String::new(),
-            calls: Vec::new(),
+            calls: CallList::default(),
             refused: false,
             begun: false,
             finish: None,
@@ -61,13 +65,30 @@ impl ChatAccumulator {
         }
     }
 
-    /// Sets what the request asked for, which answers of some servers do not repeat.
+    /// Sets the requested tier and search, which answers of some servers do not report.
     pub(super) fn requested(self, tier: ServiceTier, has_search: bool) -> Self {
         Self { tier, has_search, ..self }
     }
 
-    /// Takes a whole answer, or one piece and adds its events to `events`.
-    pub(super) fn take(&mut self, chunk: Chunk<'_>, events: Option<&mut VecDeque<StreamEvent>>) {
+    /// Reads an answer, or a chunk with its events.
+    fn read(
+        &mut self,
+        server: &Endpoint,
+        chunk: Chunk<'_>,
+        ready: Option<&mut VecDeque<StreamEvent>>,
+    ) -> Result<(), ProviderError> {
+        let Some(error) = fault::find(server, &chunk, self.calls.has_name()) else {
+            self.take(chunk, ready);
+            return Ok(());
+        };
+        // Content next to an error is kept but not shown, so that the request can still be retried.
+        self.take(chunk, None);
+        let arrived = self.clone().partial_response();
+        Err(if arrived.parts.is_empty() { error } else { error.with_partial_response(arrived) })
+    }
+
+    /// Adds a whole answer, or a chunk and its events to `events`.
+    fn take(&mut self, chunk: Chunk<'_>, events: Option<&mut VecDeque<StreamEvent>>) {
         if self.model.is_none() {
             let model = chunk.model.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
             self.model = model.map(str::to_owned);
@@ -81,7 +102,8 @@ impl ChatAccumulator {
             if let Some(tokens) = choice.usage.take() {
                 self.tokens.get_or_insert_default().update(*tokens);
             }
-            let is_repeated = chunk.object == Some(Object::Whole) && self.has_content();
+            let has_content = !self.text.is_empty() || !self.calls.is_empty();
+            let is_repeated = chunk.object == Some(Object::Whole) && has_content;
             if is_repeated && choice.delta.is_none() {
                 choice.message = None;
             }
@@ -89,64 +111,16 @@ impl ChatAccumulator {
         }
     }
 
-    /// Whether a part of the answer has come.
-    fn has_content(&self) -> bool {
-        !self.text.is_empty() || !self.calls.is_empty()
-    }
-
-    /// Returns the number of its calls so far.
-    pub(super) fn count(&self) -> usize {
-        self.calls.len()
-    }
-
-    /// Whether the server has sent the reason for the stop.
-    pub(super) fn has_finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Whether a call has come that can be read so far: one with a name.
-    pub(super) fn has_call(&self) -> bool {
-        self.calls.iter().any(|call| !call.name.is_empty())
-    }
-
-    /// Returns the fault of the answer, if any.
-    pub(super) fn has_fault(&self) -> Option<&'static str> {
-        if !self.begun {
-            return Some("the answer is empty");
-        }
-        let is_nameless = self.calls.iter().any(|call| call.name.is_empty());
-        is_nameless.then_some("the answer calls a tool without a name")
-    }
-
-    /// Returns the whole answer.
-    pub(super) fn into_response(mut self) -> Response {
-        self.calls.retain(|call| !call.is_phantom());
-        let finish = if self.refused { Some(FinishReason::ContentFilter) } else { self.finish };
-        let response = self.response();
-        match finish {
-            // The parts decide: servers confuse the two.
-            Some(FinishReason::Stop | FinishReason::ToolCalls) => response,
-            Some(reason) => response.with_finish(reason),
-            None => response.without_reason(),
-        }
-    }
-
-    /// Returns the parts of an answer that broke off, without calls, which may be incomplete.
-    pub(super) fn into_arrived(mut self) -> Response {
-        self.calls.clear();
-        self.response().with_finish(FinishReason::Other)
-    }
-
     fn response(self) -> Response {
         let mut parts = Vec::with_capacity(2 + self.calls.len());
         parts.extend(self.thinking.into_part(self.dialect, &self.requested_model, !self.calls.is_empty()));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
-        parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
+        parts.extend(self.calls.into_parts(self.turn));
         let searches = u64::from(self.has_search);
         let usage = Usage {
             server_side_tools: searches,
             web_searches: searches,
-            ..convert::usage(self.tokens.unwrap_or_default()).at_tier(self.tier)
+            ..usage::usage(self.tokens.unwrap_or_default()).at_tier(self.tier)
         };
         Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, usage)
     }
@@ -156,14 +130,14 @@ impl ChatAccumulator {
         if choice.is_unexpected_call() {
             self.finish = Some(FinishReason::ToolCalls);
         } else if let Some(reason) = choice.finish_reason() {
-            self.finish = convert::finish_reason(reason).or(self.finish);
+            self.finish = finish_reason(reason).or(self.finish);
         }
         if let Some(mut delta) = choice.delta.or(choice.message) {
             self.grow(&mut delta, is_whole, events);
         }
     }
 
-    /// Takes what a piece has, out of its place: to move it whole would cost more.
+    /// Adds the content of a delta, and its events to `events`.
     fn grow(&mut self, delta: &mut Delta, is_whole: bool, mut events: Option<&mut VecDeque<StreamEvent>>) {
         let Delta { content, refusal, reasoning_content, reasoning, reasoning_details, tool_calls, function_call } =
             delta;
@@ -174,8 +148,13 @@ impl ChatAccumulator {
                 Some(Value::Array(details)) => Some(details),
                 _ => None,
             };
-            let (reasoning_content, reasoning) = (reasoning_content.take(), reasoning.take());
-            let piece = ReasoningDelta { reasoning_content, reasoning, details, chunks: thoughts, is_whole };
+            let piece = ReasoningDelta {
+                reasoning_content: reasoning_content.take(),
+                reasoning: reasoning.take(),
+                details,
+                chunks: thoughts,
+                is_whole,
+            };
             let thought = self.thinking.take(piece);
             if let Some((events, thought)) = events.as_deref_mut().zip(thought) {
                 events.push_back(StreamEvent::Thinking(thought));
@@ -187,116 +166,82 @@ impl ChatAccumulator {
             self.push_text(refusal.into(), events.as_deref_mut());
         }
         let pieces = tool_calls.iter_mut().flatten();
-        let has_calls = self.grow_calls(pieces, events.as_deref_mut());
+        let has_calls = self.calls.grow(pieces, events.as_deref_mut());
         if let Some(piece) = function_call.take().filter(|piece| !has_calls && !piece.is_empty()) {
-            self.grow_legacy(*piece, events);
+            self.calls.grow_legacy(*piece, events);
         }
     }
 
     fn push_text(&mut self, more: String, events: Option<&mut VecDeque<StreamEvent>>) {
-        match events.filter(|_| !more.is_empty()) {
-            Some(events) => {
-                push(&mut self.text, &more);
-                events.push_back(StreamEvent::Text(more));
-            }
-            None => append(&mut self.text, more),
+        let Some(events) = events else { return append(&mut self.text, more) };
+        if !more.is_empty() {
+            push(&mut self.text, &more);
+            events.push_back(StreamEvent::Text(more));
         }
-    }
-
-    /// Takes pieces of calls, and returns whether there are any that are not empty.
-    fn grow_calls<'a>(
-        &mut self,
-        pieces: impl Iterator<Item = &'a mut ToolCallDelta>,
-        mut events: Option<&mut VecDeque<StreamEvent>>,
-    ) -> bool {
-        let mut has_calls = false;
-        for piece in pieces {
-            // Refused as soon as the event is read.
-            if self.calls.len() > MAX_PARTS {
-                break;
-            }
-            if !piece.is_empty() {
-                has_calls = true;
-                let place = self.place(piece);
-                let function = piece.function.take().unwrap_or_default();
-                self.grow_call(place, piece.id.take(), function, events.as_deref_mut());
-            }
-        }
-        has_calls
-    }
-
-    /// Takes the older form only where the newer one is not used: servers that send both mean one call.
-    fn grow_legacy(&mut self, piece: FunctionDelta, events: Option<&mut VecDeque<StreamEvent>>) {
-        match self.calls.first() {
-            Some(call) if !call.legacy => return,
-            Some(_) => {}
-            None => self.calls.push(PartialCall::legacy()),
-        }
-        self.grow_call(0, None, piece, events);
-    }
-
-    /// The place of the call that `piece` belongs to; a new one if it begins a call.
-    ///
-    /// Its id decides, then its index, either of which may be missing; a call that has only an id so far gets its index later.
-    fn place(&mut self, piece: &ToolCallDelta) -> usize {
-        let id = piece.id.as_deref().unwrap_or_default();
-        let by_id = self.calls.iter().rposition(|call| !id.is_empty() && call.id == id);
-        let last = self.calls.len().checked_sub(1);
-        let known = by_id.or_else(|| match piece.index {
-            Some(_) => {
-                let by_index = self.calls.iter().rposition(|call| call.index == piece.index);
-                by_index.or(last.filter(|last| self.calls[*last].waits_for_index()))
-            }
-            None => last,
-        });
-        if let Some(place) = known.filter(|place| !self.calls[*place].is_another(piece)) {
-            let call = &mut self.calls[place];
-            call.index = call.index.or(piece.index);
-            return place;
-        }
-        let is_same = |place: usize| piece.name() == self.calls[place].name && id.is_empty();
-        let is_doubtful = known.is_some_and(is_same);
-        self.calls.push(PartialCall::new(piece.index, is_doubtful));
-        self.calls.len() - 1
-    }
-
-    fn grow_call(
-        &mut self,
-        place: usize,
-        id: Option<String>,
-        piece: FunctionDelta,
-        events: Option<&mut VecDeque<StreamEvent>>,
-    ) {
-        let call = &mut self.calls[place];
-        set(&mut call.id, id);
-        set(&mut call.name, piece.name);
-        let mut more = piece.arguments.map(JsonText::into_string).unwrap_or_default();
-        let Some(events) = events else { return append(&mut call.arguments, more) };
-        push(&mut call.arguments, &more);
-        if call.name.is_empty() || call.is_phantom() || (call.shown.is_some() && more.is_empty()) {
-            return;
-        }
-        let ShownCall { index, name } = if let Some(shown) = &call.shown {
-            shown.clone()
-        } else {
-            more.clone_from(&call.arguments);
-            self.show(place)
-        };
-        events.push_back(StreamEvent::ToolCall { index, name, arguments: more });
-    }
-
-    /// Gives a call its name and its index in the events, which do not count those that are left out of the answer.
-    fn show(&mut self, place: usize) -> ShownCall {
-        let index = self.calls[..place].iter().filter(|call| !call.is_phantom()).count();
-        let call = &mut self.calls[place];
-        call.shown.insert(ShownCall { index, name: call.name.as_str().into() }).clone()
     }
 }
 
-/// The memory in bytes that a text of pieces has from the start.
+impl ResponseAccumulator for ChatAccumulator {
+    fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
+        let chunk = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
+        self.read(server, chunk, None)
+    }
+
+    fn absorb(
+        &mut self,
+        server: &Endpoint,
+        event: &Event,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<Absorbed, ProviderError> {
+        let data = &*event.data;
+        // An object is not an end mark.
+        if !data.starts_with('{') && matches!(data.trim(), "[DONE]" | "\"[DONE]\"" | "DONE") {
+            return Ok(Absorbed::End);
+        }
+        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
+        let is_known = chunk.choices.is_some() || chunk.usage.is_some() || chunk.x_groq.is_some();
+        self.read(server, chunk, Some(ready))?;
+        Ok(if is_known { Absorbed::More } else { Absorbed::Unknown })
+    }
+
+    fn parts(&self) -> usize {
+        self.calls.len()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        if !self.begun {
+            return Some("the answer is empty");
+        }
+        self.calls.is_nameless().then_some("the answer calls a tool without a name")
+    }
+
+    fn complete(mut self) -> Response {
+        self.calls.drop_phantoms();
+        let finish = if self.refused { Some(FinishReason::ContentFilter) } else { self.finish };
+        let response = self.response();
+        match finish {
+            // The parts determine the reason, since servers confuse the two.
+            Some(FinishReason::Stop | FinishReason::ToolCalls) => response,
+            Some(reason) => response.with_finish(reason),
+            None => response.without_reason(),
+        }
+    }
+
+    /// Calls are dropped, since they may be incomplete.
+    fn partial_response(mut self) -> Response {
+        self.calls = CallList::default();
+        self.response().with_finish(FinishReason::Other)
+    }
+}
+
+/// The initial capacity of a streamed text, in bytes.
 const FIRST_CAPACITY: usize = 256;
 
-/// Adds a piece of a stream to a text.
+/// Appends a delta to a text.
 fn push(text: &mut String, more: &str) {
     if text.capacity() == 0 {
         text.reserve(FIRST_CAPACITY.max(more.len()));
@@ -304,7 +249,7 @@ fn push(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-/// Adds a piece to a text; the first one is moved.
+/// Appends a delta to a text; the first one is moved.
 fn append(text: &mut String, more: String) {
     if text.is_empty() {
         *text = more;
@@ -313,9 +258,14 @@ fn append(text: &mut String, more: String) {
     }
 }
 
-/// Keeps the first value: some servers repeat it in each piece.
-fn set(slot: &mut String, value: Option<String>) {
-    if slot.is_empty() {
-        *slot = value.unwrap_or_default();
+/// Converts a finish reason; `None` if it is absent.
+fn finish_reason(word: &str) -> Option<FinishReason> {
+    match word {
+        "" => None,
+        "stop" => Some(FinishReason::Stop),
+        "tool_calls" | "function_call" => Some(FinishReason::ToolCalls),
+        "length" | "model_length" => Some(FinishReason::Length),
+        "content_filter" => Some(FinishReason::ContentFilter),
+        _ => Some(FinishReason::Other),
     }
 }

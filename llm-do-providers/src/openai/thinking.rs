@@ -12,19 +12,19 @@ pub(super) const NO_FIELD: &str = "the server has no field for it";
 const NOT_ACCEPTED: &str = "the model does not accept it";
 const NOT_WHILE_THINKING: &str = "the model does not accept it while thinking is on";
 
-/// The thinking that is sent, and its effects on other settings.
+/// The thinking fields to send, and their effects on other settings.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub(super) fields: Fields<'a>,
-    /// Why `temperature`, `top_p` and penalties are not sent, if they are not.
+    /// The reason if `temperature`, `top_p` and penalties are not sent.
     unsampled: Option<&'static str>,
-    /// Whether texts to stop before are sent.
+    /// Whether stop sequences are sent.
     stops: bool,
-    /// Whether a call of a tool may be forced.
+    /// Whether a tool call may be forced.
     pub(super) forces: bool,
 }
 
-/// The settings of how words are chosen, and where the answer stops, as far as they are sent.
+/// The sampling settings and stop sequences to send.
 #[derive(Debug)]
 pub(super) struct SamplingParams<'a> {
     pub(super) temperature: Option<f64>,
@@ -34,7 +34,7 @@ pub(super) struct SamplingParams<'a> {
     pub(super) stop: &'a [String],
 }
 
-/// The fields of a request that set the thinking; each server supports one or two of them.
+/// The thinking fields of a request; each server supports one or two of them.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Fields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ enum Switch {
     Disabled,
 }
 
-/// The variables of the models' templates: most have a single one, and ignore the other.
+/// The variables of chat templates: most templates use only one variable.
 #[derive(Debug, PartialEq, Serialize)]
 struct Variables {
     enable_thinking: bool,
@@ -80,7 +80,7 @@ impl<'a> Plan<'a> {
         if let Some(level) = level {
             fields.warn(level, target, has_tools, warnings);
         }
-        let thinks = !level.is_some_and(is_off);
+        let thinks = !level.is_some_and(ThinkingLevel::is_off);
         let is_asked = level.is_some() && thinks;
         let forces = dialect.choice.is_some_and(|choice| choice.while_thinking || !thinks);
         let reason = if capabilities.may_think() { NOT_WHILE_THINKING } else { NOT_ACCEPTED };
@@ -92,7 +92,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns what is sent of the settings that not every model takes; the rest is recorded in `warnings`.
+    /// Returns the sampling settings to send; records the remaining ones in `warnings`.
     pub(super) fn sampling<'s>(
         &self,
         settings: &'s Settings,
@@ -133,8 +133,8 @@ impl<'a> Fields<'a> {
             },
             ThinkingFields::Object => Self { reasoning: level.map(ReasoningObject::at), ..Self::default() },
             ThinkingFields::Switch => {
-                let thinking = level.map(|level| if is_off(level) { Switch::Disabled } else { Switch::Enabled });
-                let reasoning_effort = level.filter(|level| !is_off(*level)).and_then(word);
+                let thinking = level.map(|level| if level.is_off() { Switch::Disabled } else { Switch::Enabled });
+                let reasoning_effort = level.filter(|level| !level.is_off()).and_then(word);
                 Self { reasoning_effort, thinking, ..Self::default() }
             }
             ThinkingFields::Template => level.map(|level| in_template(word(level), level)).unwrap_or_default(),
@@ -146,7 +146,7 @@ impl<'a> Fields<'a> {
         let Target { model, capabilities, .. } = target;
         let is_replaced = has_tools && capabilities.tools_in_chat == ToolsInChat::WithoutThinking;
         match self.reasoning_effort {
-            Some("none") if is_replaced && !is_off(level) => {
+            Some("none") if is_replaced && !level.is_off() => {
                 let how = format!(
                     "{level} sent as `none`: over chat completions the model calls tools only with thinking off; \
                      use `openai-responses:{model}`"
@@ -154,9 +154,9 @@ impl<'a> Fields<'a> {
                 warnings.changed("thinking", how);
             }
             Some(word) => warnings.thinking_as(level, word),
-            // Another field sets it exactly.
+            // Another field sends the exact level.
             None if *self != Self::default() && self.reasoning_format.is_none() => {}
-            None if is_off(level) && !capabilities.is_thinking() => {}
+            None if level.is_off() && !capabilities.is_thinking() => {}
             None => warnings.not_sent("thinking", "the model has no thinking levels"),
         }
     }
@@ -176,26 +176,22 @@ impl ReasoningObject {
 }
 
 fn in_template(word: Option<&str>, level: ThinkingLevel) -> Fields<'_> {
-    let thinks = !is_off(level);
+    let thinks = !level.is_off();
     let tokens = match level {
         ThinkingLevel::Tokens(tokens @ 1..) => Some(tokens),
         _ => None,
     };
     Fields {
-        // Off is a matter of the template: not every version has a word for it.
-        reasoning_effort: word.filter(|_| thinks && tokens.is_none()),
+        // The template variables turn thinking off: not every version has a word for it.
+        reasoning_effort: if thinks && tokens.is_none() { word } else { None },
         chat_template_kwargs: Some(Variables { enable_thinking: thinks, thinking: thinks }),
         thinking_token_budget: tokens,
         ..Fields::default()
     }
 }
 
-/// Whether thoughts that are asked for are not had where a call is forced: OpenRouter leaves them out without a word then, as
-/// Anthropic refuses both, by <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>.
+/// Whether a forced call disables thinking: Anthropic refuses both together, so OpenRouter silently drops the thinking.
+/// See <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>.
 fn drops_thoughts(dialect: &Dialect, model: &str) -> bool {
     matches!(dialect.thinking, ThinkingFields::Object) && model.contains("anthropic/")
-}
-
-fn is_off(level: ThinkingLevel) -> bool {
-    matches!(level, ThinkingLevel::Off | ThinkingLevel::Tokens(0))
 }

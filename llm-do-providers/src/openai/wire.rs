@@ -1,4 +1,4 @@
-//! The JSON of chat completions: requests, which borrow all their contents.
+//! The JSON of requests for chat completions; they borrow all their contents.
 
 mod answer;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(super) use self::answer::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, Object, Tokens, ToolCallDelta};
 use super::thinking::Fields;
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, Base64};
 use crate::model::Json;
 
 #[derive(Debug, Serialize)]
@@ -57,7 +57,7 @@ pub(super) struct ChatRequest<'a> {
     pub(super) stream_options: Option<StreamOptions>,
 }
 
-/// That the beginning of the request is to be cached: OpenRouter puts the marks, for models whose providers want some.
+/// Requests that the start of the request is cached: OpenRouter sets the breakpoints for providers that need some.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum CacheControl {
@@ -69,7 +69,7 @@ pub(super) struct StreamOptions {
     pub(super) include_usage: bool,
 }
 
-/// That it is there asks for a search; how much to read and where the user is are left to the server.
+/// Its presence enables a search; the server chooses the context size and the user's location.
 #[derive(Debug, Serialize)]
 pub(super) struct WebSearchOptions {}
 
@@ -83,7 +83,7 @@ pub(super) enum ChatMessage<'a> {
         content: Content<'a>,
     },
     Assistant {
-        // Left out beside tool calls: some servers refuse `null` there, and others the empty text.
+        // Omitted next to tool calls: some servers refuse `null`, and some an empty string.
         #[serde(skip_serializing_if = "Option::is_none")]
         content: Option<AssistantContent<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ pub(super) enum ChatMessage<'a> {
     },
 }
 
-/// The content of a model's message: text, after thoughts where the server has them in the content.
+/// The content of an assistant message: text, after thoughts for servers that have them in the content.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum AssistantContent<'a> {
@@ -123,7 +123,7 @@ pub(super) enum Content<'a> {
     Parts(Vec<Part<'a>>),
 }
 
-/// A part of a user's message, by <https://platform.openai.com/docs/api-reference/chat/create>, and for files also
+/// A part of a user message, by <https://platform.openai.com/docs/api-reference/chat/create>, and for files also
 /// <https://platform.openai.com/docs/guides/pdf-files>; `document_url` is Mistral's, by <https://docs.mistral.ai/api/>.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -160,16 +160,6 @@ pub(crate) struct DataUrl<'a>(pub(crate) &'a Attachment);
 impl Serialize for DataUrl<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("data:{};base64,{}", self.0.content_type(), self.0.base64()))
-    }
-}
-
-/// A file's bytes, written as base64 alone.
-#[derive(Debug)]
-pub(crate) struct Base64<'a>(pub(crate) &'a Attachment);
-
-impl Serialize for Base64<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0.base64())
     }
 }
 

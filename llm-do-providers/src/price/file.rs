@@ -2,6 +2,8 @@
 
 mod fees;
 
+use std::fmt::Display;
+
 use serde::Deserialize;
 
 use self::fees::{Fees, TierName};
@@ -17,10 +19,10 @@ pub(super) const BUILTIN: &str = include_str!("../../prices.json");
 struct Table {
     date: String,
     prices: Vec<Entry>,
-    /// The prices of server-side tools, for the models above that a pattern matches.
+    /// The prices of server-side tools, for models of `prices` that a pattern matches.
     #[serde(default)]
     fees: Vec<Fees>,
-    /// The prices of tokens at other service tiers than the standard one, for models above.
+    /// The prices of tokens at service tiers other than the standard one, for models of `prices`.
     #[serde(default)]
     service_tiers: Vec<Entry>,
 }
@@ -30,7 +32,7 @@ struct Table {
 struct Entry {
     provider: String,
     models: Vec<String>,
-    /// Of an entry in `service_tiers`.
+    /// The service tier of an entry of `service_tiers`.
     tier: Option<TierName>,
     input: Money,
     cached_input: Option<Money>,
@@ -65,19 +67,22 @@ pub(super) fn read(json: &str) -> Result<PriceTable, PriceTableError> {
     }
     let mut entries = Vec::with_capacity(prices.len());
     for (index, entry) in prices.into_iter().enumerate() {
-        let place = |fault| PriceTableError::new(format!("entry {}: {fault}", index + 1));
-        entry.check().and_then(|()| entry.check_standard()).map_err(place)?;
-        entries.extend(entry.models.iter().map(|model| entry.of(model)));
+        let checked = entry.check().and_then(|()| entry.check_standard());
+        checked.map_err(|fault| fault_at(index, "", fault))?;
+        entries.extend(entry.models.iter().map(|model| entry.for_model(model)));
     }
     for (index, entry) in service_tiers.into_iter().enumerate() {
-        let place = |fault| PriceTableError::new(format!("entry {} of `service_tiers`: {fault}", index + 1));
-        entry.add_to(&mut entries).map_err(place)?;
+        entry.add_to(&mut entries).map_err(|fault| fault_at(index, " of `service_tiers`", fault))?;
     }
     for (index, fees) in fees::by_length(fees).into_iter().enumerate() {
-        let place = |fault| PriceTableError::new(format!("entry {} of `fees`: {fault}", index + 1));
-        fees.add_to(&mut entries).map_err(place)?;
+        fees.add_to(&mut entries).map_err(|fault| fault_at(index, " of `fees`", fault))?;
     }
     PriceTable::new(date, entries)
+}
+
+/// Returns the error for the entry at the 0-based `index` of a list.
+fn fault_at(index: usize, list: &str, fault: impl Display) -> PriceTableError {
+    PriceTableError::new(format!("entry {}{list}: {fault}", index + 1))
 }
 
 impl Entry {
@@ -96,7 +101,7 @@ impl Entry {
         Ok(())
     }
 
-    fn of(&self, model: &str) -> PriceEntry {
+    fn for_model(&self, model: &str) -> PriceEntry {
         PriceEntry {
             model: format!("{}:{model}", self.provider),
             price: self.price(),
@@ -106,9 +111,8 @@ impl Entry {
     }
 
     fn price(&self) -> Price {
-        let (audio_input, cached_audio_input) = (self.audio_input, self.cached_audio_input);
-        let price = price(self.input, self.cached_input, self.cache_write, self.output);
-        let price = Price { audio_input, cached_audio_input, ..price };
+        let optional = [self.cached_input, self.cache_write, self.audio_input, self.cached_audio_input];
+        let price = price(self.input, optional, self.output);
         self.above.iter().fold(price, |price, tier| price.above(tier.tokens, tier.price()))
     }
 }
@@ -126,13 +130,15 @@ fn check_names(provider: &str, models: &[String]) -> Result<(), &'static str> {
 
 impl Tier {
     fn price(&self) -> Price {
-        let (audio_input, cached_audio_input) = (self.audio_input, self.cached_audio_input);
-        Price { audio_input, cached_audio_input, ..price(self.input, self.cached_input, self.cache_write, self.output) }
+        let optional = [self.cached_input, self.cache_write, self.audio_input, self.cached_audio_input];
+        price(self.input, optional, self.output)
     }
 }
 
-fn price(input: Money, cached_input: Option<Money>, cache_write: Option<Money>, output: Money) -> Price {
-    Price { cached_input, cache_write, ..Price::per_million(input, output) }
+/// Returns a price; the optional ones are for cached input, cache writes, audio input and cached audio input.
+fn price(input: Money, optional: [Option<Money>; 4], output: Money) -> Price {
+    let [cached_input, cache_write, audio_input, cached_audio_input] = optional;
+    Price { cached_input, cache_write, audio_input, cached_audio_input, ..Price::per_million(input, output) }
 }
 
 #[cfg(test)]

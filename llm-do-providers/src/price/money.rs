@@ -81,13 +81,13 @@ impl Money {
     /// Returns the cost of tokens, each count at a price per million.
     ///
     /// Exact for prices with at most six decimal places; otherwise the sum is rounded up.
-    pub(super) fn of_tokens(counted: &[(u64, Self)]) -> Self {
+    pub(super) fn cost_of_tokens(counted: &[(u64, Self)]) -> Self {
         let cost = |&(tokens, price): &(u64, Self)| u128::from(tokens).saturating_mul(price.0);
         let counted = counted.iter().filter(|(tokens, _)| *tokens > 0);
         Self(counted.map(cost).fold(0, u128::saturating_add).div_ceil(MILLION))
     }
 
-    /// Returns the amount `count` times.
+    /// Returns the amount multiplied by `count`.
     pub(super) const fn times(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count as u128))
     }
@@ -182,7 +182,7 @@ impl Visitor<'_> for MoneyVisitor {
         self.visit_str(&dollars.to_string())
     }
 
-    /// A float is formatted as the shortest decimal number that it represents: the one that was written.
+    /// A float is formatted as the shortest decimal number with its value, which is the number in the text.
     fn visit_f64<E: de::Error>(self, dollars: f64) -> Result<Money, E> {
         self.visit_str(&dollars.to_string())
     }

@@ -174,7 +174,7 @@ impl PriceTable {
 
     fn best(&self, name: &str) -> Option<&PriceEntry> {
         let ranked = self.rows().iter().filter_map(|row| Some((row.pattern.rank(name)?, &row.entry)));
-        // Of equal ranks, the last.
+        // The last of equal ranks wins.
         ranked.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
     }
 

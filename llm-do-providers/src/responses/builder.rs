@@ -20,17 +20,17 @@ impl OpenAiResponsesBuilder {
     }
 
     config_setters! {
-        /// Asks the server at `base_url`, below which `/responses` is found. Default: `https://api.openai.com/v1`.
+        /// Sets the base URL of the server, which `/responses` is added to. Default: `https://api.openai.com/v1`.
         base_url;
-        /// Sets what the model supports at this server. Default: native output as the [capabilities](Self::capabilities) of its
-        /// name have it, which exclude models before GPT-4o, and the tools that the provider runs.
+        /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of its name,
+        /// where models before GPT-4o have no native output, and the server-side tools of the provider.
         profile;
     }
 
     /// Sets whether summaries of the thoughts are requested with a thinking level. Default: `true`.
     ///
-    /// OpenAI makes them only for organisations that it has verified: any other gets status 400 (`unsupported_value`), by
-    /// which it refuses `reasoning.summary`, and need `false` here. Thoughts then have no text, and go back all the same.
+    /// OpenAI creates summaries only for verified organizations. Other organizations need `false`, since OpenAI refuses
+    /// `reasoning.summary` with status 400 (`unsupported_value`). Thoughts then have no text, but are still sent back.
     pub fn summaries(mut self, summaries: bool) -> Self {
         self.summaries = summaries;
         self

@@ -1,11 +1,10 @@
-//! Converts requests to the API's types.
+//! Converts a request to one of the Responses API.
 
-use super::wire::{Format, Named, Reasoning, ResponsesRequest, Text, Tool};
-use super::{items, tools};
+use super::wire::{Format, Reasoning, ResponsesRequest, Text};
+use super::{history, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
-use crate::model::{Json, JsonWriter, OutputSchema, Request, ToolChoice};
-use crate::openai::ToolChoiceParam;
+use crate::model::{JsonWriter, OutputSchema, Request};
 use crate::schema::{openai_strict, tool};
 use crate::server_side::ServerSideTool;
 use crate::settings::{Settings, Warnings};
@@ -14,8 +13,8 @@ use crate::settings::{Settings, Warnings};
 const INCLUDED: [&str; 3] =
     ["reasoning.encrypted_content", "web_search_call.action.sources", "code_interpreter_call.outputs"];
 
-/// Returns the body of `request` for `model`, with or without summaries of thoughts, whole or streamed, with warnings for
-/// settings that are not sent as they are.
+/// Returns the body of `request` for `model`, and warnings about settings that are changed or not sent. `summaries`
+/// requests summaries of thoughts.
 ///
 /// # Errors
 ///
@@ -37,19 +36,19 @@ pub(super) fn request<'a>(
     } else {
         "the model does not accept it"
     };
-    let tools = tools(request, writer)?;
+    let tools = tools::tools(request, writer)?;
     let include = INCLUDED.into_iter().filter(|included| is_asked(included, capabilities, request)).collect();
     let asking = ResponsesRequest {
         model,
         instructions: request.instructions,
-        input: items::input(request, capabilities.may_think(), writer)?,
-        tool_choice: tool_choice(request),
+        input: history::input(request, capabilities.may_think(), writer)?,
+        tool_choice: tools::tool_choice(request),
         text: request.output.map(|output| Text { format: format(output) }),
         reasoning: effort.map(|effort| reasoning(effort, summaries)),
         temperature: warnings.accept("temperature", settings.temperature, samples, unsampled),
         top_p: warnings.accept("top_p", settings.top_p, samples, unsampled),
         max_output_tokens: settings.max_tokens,
-        parallel_tool_calls: settings.parallel_tool_calls.filter(|_| !tools.is_empty()),
+        parallel_tool_calls: if tools.is_empty() { None } else { settings.parallel_tool_calls },
         service_tier: settings.service_tier.as_deref(),
         include,
         store: false,
@@ -59,33 +58,16 @@ pub(super) fn request<'a>(
     Ok((asking, warnings))
 }
 
-fn tools<'a>(request: &Request<'a>, writer: &mut JsonWriter<'_>) -> Result<Vec<Json<Tool<'a>>>, ProviderError> {
-    let ours = request.tools.iter().enumerate();
-    let ours = ours.map(|(place, spec)| {
-        let form = u8::from(request.offers_to_code(spec));
-        writer.tool(place, form, spec, || Ok(tools::function(spec, false, request)))
-    });
-    // Code needs something to call.
-    let has_functions = request.tools.iter().chain(request.deferred_tools).any(|spec| request.offers_to_code(spec));
-    let is_asked = |tool: &&ServerSideTool| has_functions || **tool != ServerSideTool::ProgrammaticToolCalling;
-    let server_side = request.server_side_tools.iter().filter(is_asked);
-    let server_side = server_side.map(|tool| tools::server_side(tool).map(Json::New));
-    let searched = tools::searched(request).map(|tool| Ok(Json::New(tool)));
-    ours.chain(server_side).chain(searched).collect()
-}
-
 /// Returns the warnings about settings that the API has no field for, and about a level that is sent as another one.
 fn warnings(settings: &Settings, capabilities: &OpenAiCapabilities, effort: Option<&str>) -> Warnings {
     let mut warnings = Warnings::default();
-    let has = [
+    let absent = [
         ("seed", settings.seed.is_some()),
         ("stop", !settings.stop.is_empty()),
         ("presence_penalty", settings.presence_penalty.is_some()),
         ("frequency_penalty", settings.frequency_penalty.is_some()),
     ];
-    for (setting, _) in has.into_iter().filter(|(_, is_set)| *is_set) {
-        warnings.not_sent(setting, "the Responses API has no field for it");
-    }
+    warnings.no_field(&absent, "the Responses API has no field for it");
     match (settings.thinking, effort) {
         (Some(level), Some(word)) => warnings.thinking_as(level, word),
         (Some(level), None) if capabilities.may_think() || !level.is_off() => {
@@ -96,7 +78,7 @@ fn warnings(settings: &Settings, capabilities: &OpenAiCapabilities, effort: Opti
     warnings
 }
 
-/// Returns the word for a level of thinking: `minimal` is refused together with tools that the provider runs, as in
+/// Returns the word for a thinking level. The API refuses `minimal` with server-side tools:
 /// <https://github.com/openai/codex/issues/3559>.
 fn effort<'a>(capabilities: &'a OpenAiCapabilities, request: &Request<'_>) -> Option<&'a str> {
     let word = capabilities.effort(request.settings.thinking);
@@ -111,19 +93,6 @@ fn is_asked(included: &str, capabilities: &OpenAiCapabilities, request: &Request
         Some(("web_search_call", _)) => tools.iter().any(|tool| matches!(tool, ServerSideTool::WebSearch(_))),
         Some(("code_interpreter_call", _)) => tools.contains(&ServerSideTool::CodeExecution),
         _ => true,
-    }
-}
-
-/// Servers refuse a choice without tools.
-fn tool_choice<'a>(request: &Request<'a>) -> Option<ToolChoiceParam<Named<'a>>> {
-    if request.tools.is_empty() && request.deferred_tools.is_empty() {
-        return None;
-    }
-    match request.tool_choice {
-        ToolChoice::Auto => None,
-        ToolChoice::Required => Some(ToolChoiceParam::Word("required")),
-        ToolChoice::None => Some(ToolChoiceParam::Word("none")),
-        ToolChoice::Tool(name) => Some(ToolChoiceParam::Tool(Named::Function { name })),
     }
 }
 

@@ -1,10 +1,12 @@
-//! Parses a stream of the Responses API, event by event; an unstreamed answer is the content of the last event.
+//! Accumulates a stream of the Responses API, event by event; an unstreamed answer is the content of the last event.
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
 mod end;
+mod item;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use std::collections::VecDeque;
 use std::mem;
@@ -14,10 +16,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use self::end::Whole;
-use super::{fees, items, output, programs};
+use super::{fault, history, programs};
 use crate::error::ProviderError;
-use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, reported};
-use crate::http::{self, Endpoint};
+use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json};
+use crate::http::{Endpoint, Event};
 use crate::lenient::{JsonText, Word, index, object};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
@@ -46,7 +48,7 @@ pub(crate) struct ResponsesAccumulator {
 /// A call whose item is not complete yet.
 #[derive(Debug)]
 struct PendingCall {
-    /// The index of its item, which may be missing, like the id in the item.
+    /// The index of its item. It may be missing, and so may the id in the item.
     place: Option<i64>,
     name: Arc<str>,
     item: Value,
@@ -63,9 +65,9 @@ struct End {
     is_complete: bool,
 }
 
-/// The fields that are read of any event.
+/// The fields of events.
 #[derive(Deserialize)]
-struct Event<'a> {
+struct ResponsesEvent<'a> {
     #[serde(borrow, rename = "type", default)]
     kind: Word<'a>,
     #[serde(default, deserialize_with = "index")]
@@ -74,14 +76,14 @@ struct Event<'a> {
     item_id: Option<Word<'a>>,
     #[serde(default, deserialize_with = "index")]
     summary_index: Option<i64>,
-    /// A text; for arguments, with some servers, the JSON itself.
+    /// A string; for arguments, some servers send the JSON itself.
     delta: Option<JsonText>,
-    /// The same at the end of the pieces.
+    /// The complete arguments after their deltas.
     arguments: Option<JsonText>,
     item: Option<Value>,
     #[serde(default, deserialize_with = "object")]
     response: Option<Whole>,
-    /// What a whole answer is, in place of the event for its end.
+    /// Set in a whole answer that arrives in place of its last event.
     #[serde(borrow)]
     object: Option<Word<'a>>,
 }
@@ -92,13 +94,13 @@ impl ResponsesAccumulator {
         Self { requested_model, tier, ..Self::default() }
     }
 
-    /// Returns what was used, with the tools of the items so far.
+    /// Returns the usage so far, with that of server-side tools.
     fn total(&self) -> Usage {
-        fees::with_tools(Usage { requests: 1, ..self.usage }.at_tier(self.tier), &self.parts)
+        usage::with_tools(Usage { requests: 1, ..self.usage }.at_tier(self.tier), &self.parts)
     }
 
-    /// Takes the start of an item: only the name of a call is shown.
-    fn begin(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
+    /// Adds the start of an item; a call is shown by its name.
+    fn begin(&mut self, event: ResponsesEvent<'_>, ready: &mut VecDeque<StreamEvent>) {
         let Some(item) = event.item.filter(|item| item["type"] == "function_call") else { return };
         let name: Arc<str> = item["name"].as_str().unwrap_or_default().into();
         let index = self.calls.len();
@@ -112,37 +114,28 @@ impl ResponsesAccumulator {
         ready.push_back(StreamEvent::ToolCall { index, name, arguments: String::new() });
     }
 
-    fn grow_call(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
+    /// Adds arguments of a call: a delta, or the complete ones, for servers that send no deltas.
+    fn grow_call(&mut self, event: ResponsesEvent<'_>, is_delta: bool, ready: &mut VecDeque<StreamEvent>) {
         let id = event.item_id.as_ref().map(Word::as_str).unwrap_or_default();
         let Some(index) = self.find_call(event.output_index, id) else { return };
-        if let Some(arguments) = event.delta.map(JsonText::into_string).filter(|more| !more.is_empty()) {
-            let call = &mut self.calls[index];
+        let call = &mut self.calls[index];
+        if !is_delta && !call.arguments.is_empty() {
+            return;
+        }
+        let more = if is_delta { event.delta } else { event.arguments };
+        if let Some(arguments) = more.map(JsonText::into_string).filter(|more| !more.is_empty()) {
             call.arguments.push_str(&arguments);
             ready.push_back(StreamEvent::ToolCall { index, name: Arc::clone(&call.name), arguments });
         }
     }
 
-    /// Takes the arguments of a call at the end of their pieces, which some servers leave out.
-    fn end_call(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
-        let id = event.item_id.as_ref().map(Word::as_str).unwrap_or_default();
-        let index = self.find_call(event.output_index, id).filter(|index| self.calls[*index].arguments.is_empty());
-        let arguments = event.arguments.map(JsonText::into_string).filter(|arguments| !arguments.is_empty());
-        if let Some((index, arguments)) = index.zip(arguments) {
-            let call = &mut self.calls[index];
-            call.arguments.clone_from(&arguments);
-            ready.push_back(StreamEvent::ToolCall { index, name: Arc::clone(&call.name), arguments });
-        }
-    }
-
-    /// Finds the call that an event is of: by the index of its item, else by its id, else the last one.
+    /// Finds the call of an event: by the index of its item, else by its id, else the last one.
     fn find_call(&self, place: Option<i64>, id: &str) -> Option<usize> {
         let by_place = place.and_then(|place| self.calls.iter().rposition(|call| call.place == Some(place)));
         let by_id = || self.calls.iter().rposition(|call| !id.is_empty() && call.item["id"] == *id);
         let last = || {
-            self.calls
-                .len()
-                .checked_sub(1)
-                .filter(|_| place.is_none() || self.calls.iter().all(|call| call.place.is_none()))
+            let is_unplaced = place.is_none() || self.calls.iter().all(|call| call.place.is_none());
+            if is_unplaced { self.calls.len().checked_sub(1) } else { None }
         };
         by_place.or_else(by_id).or_else(last)
     }
@@ -154,7 +147,7 @@ impl ResponsesAccumulator {
         }
     }
 
-    /// Takes a complete item.
+    /// Adds a complete item.
     fn finish(&mut self, place: Option<i64>, item: Option<Value>, ready: &mut VecDeque<StreamEvent>) {
         let Some(mut item) = item else { return };
         if item["type"] == "function_call"
@@ -165,7 +158,7 @@ impl ResponsesAccumulator {
         }
         let before = self.parts.len();
         let streamed = if item["type"] == "message" { mem::take(&mut self.text) } else { String::new() };
-        self.refused |= output::add(item, &mut self.parts);
+        self.refused |= item::add_parts(item, &mut self.parts);
         if self.parts.len() == before && !streamed.is_empty() {
             self.parts.push(ResponsePart::Text { text: streamed });
         }
@@ -188,21 +181,22 @@ impl ResponseAccumulator for ResponsesAccumulator {
     fn absorb(
         &mut self,
         server: &Endpoint,
-        event: &http::Event,
+        event: &Event,
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<Absorbed, ProviderError> {
         let data = &*event.data;
         if data.trim() == "[DONE]" {
-            // Not the end of this protocol: without one, the answer is not whole.
+            // This is not an end mark of this protocol, whose absence means that the answer is incomplete.
             return Ok(Absorbed::More);
         }
-        let mut parsed: Event<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
+        let mut parsed: ResponsesEvent<'_> =
+            serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
         let word = mem::take(&mut parsed.kind);
         let kind = if word.as_str().is_empty() { event.name.as_deref().unwrap_or_default() } else { word.as_str() };
         match kind {
             "response.output_item.added" => self.begin(parsed, ready),
-            "response.function_call_arguments.delta" => self.grow_call(parsed, ready),
-            "response.function_call_arguments.done" => self.end_call(parsed, ready),
+            "response.function_call_arguments.delta" => self.grow_call(parsed, true, ready),
+            "response.function_call_arguments.done" => self.grow_call(parsed, false, ready),
             "response.output_text.delta" | "response.refusal.delta" => self.push_text(parsed.delta, ready),
             // Summaries are paragraphs of one thought.
             "response.reasoning_summary_part.added" if parsed.summary_index > Some(0) => {
@@ -220,8 +214,8 @@ impl ResponseAccumulator for ResponsesAccumulator {
                 self.end(server, whole)?;
                 return Ok(Absorbed::End);
             }
-            "error" | "response.error" => return Err(failed(server, data)),
-            // The whole answer in place of its events.
+            "error" | "response.error" => return Err(fault::failed(server, data)),
+            // The whole answer arrived in place of its events.
             "" if parsed.object.is_some_and(|object| object.as_str() == "response") => {
                 self.absorb_whole(server, data.as_bytes())?;
                 return Ok(Absorbed::End);
@@ -244,7 +238,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
         let is_nameless = |part: &ResponsePart| matches!(part, ResponsePart::ToolCall(call) if call.name.is_empty());
         match &self.end {
             None => Some("the stream broke off"),
-            // An answer without a word is one, as with every protocol; a body without an answer is not.
+            // A completed answer without parts is valid, but a body without an answer is not.
             Some(end) if self.parts.is_empty() && end.reason.is_none() && !end.is_complete => {
                 Some("the answer is empty")
             }
@@ -270,10 +264,10 @@ impl ResponseAccumulator for ResponsesAccumulator {
         self.end.as_ref().is_some_and(is_complete) && programs::is_paused(&self.parts)
     }
 
-    /// The server needs its items back unchanged, and nothing after them.
+    /// Appends the unchanged items to the input of the request.
     fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
         let items =
-            serde_json::to_value(items::answer(&paused.parts, &|_| Repeats::default(), &[], true, &Programs::ALL))
+            serde_json::to_value(history::answer(&paused.parts, &|_| Repeats::default(), &[], true, &Programs::ALL))
                 .ok()?;
         let mut body: Value = serde_json::from_slice(sent).ok()?;
         body["input"].as_array_mut()?.extend(items.as_array()?.iter().cloned());
@@ -289,19 +283,10 @@ impl ResponseAccumulator for ResponsesAccumulator {
     }
 }
 
-/// Puts the arguments that came in pieces into the item of their call, if it has none.
+/// Sets the arguments of an item from the deltas of its call, if it has none.
 fn put_arguments(item: &mut Value, call: Option<&PendingCall>) {
     let is_empty = item["arguments"].is_null() || item["arguments"].as_str().is_some_and(|text| text.trim().is_empty());
     if let Some(call) = call.filter(|call| is_empty && !call.arguments.is_empty()) {
         item["arguments"] = call.arguments.as_str().into();
     }
-}
-
-/// Returns the error of an event: its fields are in the event, or in an object of it.
-fn failed(server: &Endpoint, data: &str) -> ProviderError {
-    let event: Value = serde_json::from_str(data).unwrap_or_default();
-    let error = event.get("error").filter(|error| error.is_object()).cloned();
-    // The event's own `type` has no information.
-    let error = error.or_else(|| http::flat_error(&event)).unwrap_or(event);
-    reported(server, &error)
 }

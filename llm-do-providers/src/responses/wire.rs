@@ -1,4 +1,4 @@
-//! The JSON of the Responses API: requests, which borrow all their contents.
+//! The JSON of requests to the Responses API; they borrow all their contents.
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses/create>.
 
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::attachment::Base64;
 use crate::model::Json;
 use crate::openai::{DataUrl, ToolChoiceParam};
 
@@ -42,17 +43,17 @@ pub(super) struct ResponsesRequest<'a> {
     pub(super) stream: Option<bool>,
 }
 
-/// A message or an action; items of the server go back as they came.
+/// An item of the input; items of the server are sent back unchanged.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Item<'a> {
     Created(CreatedItem<'a>),
-    Received(Cow<'a, Value>),
+    Received(&'a Value),
     /// An image that the model made, with the rest of its item.
     Image {
         #[serde(flatten)]
         rest: &'a Value,
-        result: crate::openai::Base64<'a>,
+        result: Base64<'a>,
     },
 }
 
@@ -111,7 +112,7 @@ pub(super) enum Tool<'a> {
         description: &'a str,
         parameters: Arc<Value>,
         strict: bool,
-        /// Whether the model has to find it.
+        /// Whether the model finds the tool by search.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         defer_loading: bool,
         #[serde(skip_serializing_if = "<[_]>::is_empty")]

@@ -13,12 +13,13 @@ use serde_json::{Map, Value, json};
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::note;
 use crate::schema::pointer::pointed;
+use crate::schema::portable::may_be;
 
-/// Keywords that are enforced as they are.
+/// Keywords that are enforced unchanged.
 const KEPT: [&str; 4] = ["description", "const", "required", "type"];
 /// Keywords that do not affect which values are valid.
 const NOTES: [&str; 8] = ["$comment", "$id", "$schema", "default", "deprecated", "examples", "title", "writeOnly"];
-/// Keywords that only narrow what is valid: they go into the description, and the answer is validated against them.
+/// Keywords that only restrict values: they move into the description, and the answer is validated against them.
 const DESCRIBED: [&str; 17] = [
     "contentEncoding",
     "contentMediaType",
@@ -60,20 +61,20 @@ impl fmt::Display for NotEnforceable {
     }
 }
 
-/// Whether a schema has a recursive type, or a reference to nothing.
+/// Whether a schema has a recursive type, or a reference without a target.
 pub(crate) fn is_recursive(schema: &Value) -> bool {
     cycle::check(schema).is_err()
 }
 
-/// Returns the schema as it is enforced: what is valid by the original is valid by it, unless it has properties that the
-/// original does not name.
+/// Returns the schema that is enforced. It accepts each value that the original accepts, except for values with
+/// properties that the original does not name.
 ///
 /// # Errors
 ///
 /// Returns the path of a part that cannot be expressed, such as a map or a recursive type.
 pub(crate) fn translate(schema: &Value) -> Result<Value, NotEnforceable> {
-    // A description beside a reference adds a definition, which counts towards the limits: it is dropped before the whole
-    // is refused.
+    // A description next to a reference adds a definition, which counts towards the limits. Without these descriptions
+    // the schema may still be within the limits.
     formed(schema, true).or_else(|fault| formed(schema, false).map_err(|_| fault))
 }
 
@@ -104,7 +105,7 @@ fn formed(root: &Value, keeps_descriptions: bool) -> Result<Value, NotEnforceabl
 /// The state of a translation.
 struct Form<'a> {
     root: &'a Value,
-    /// Whether descriptions beside references are kept.
+    /// Whether descriptions next to references are kept.
     keeps_descriptions: bool,
     path: String,
     definitions: Definitions,
@@ -206,7 +207,7 @@ impl<'a> Form<'a> {
         Ok(())
     }
 
-    /// A tuple is sent as a list whose items may have any of its types; the order goes into the description.
+    /// A tuple is sent as a list whose items may have any of its types; the description states the order.
     fn tuple(
         &mut self,
         schemas: &'a [Value],
@@ -239,7 +240,8 @@ impl<'a> Form<'a> {
         schemas.iter().enumerate().map(each).collect::<Result<Value, _>>()
     }
 
-    /// The keywords allowed beside a reference are not documented, so a description there gets a definition of its own.
+    /// The keywords allowed next to a reference are not documented, so a reference with a description gets its own
+    /// definition.
     fn reference(
         &mut self,
         keywords: &'a Map<String, Value>,
@@ -263,7 +265,7 @@ impl<'a> Form<'a> {
         Ok(reference(&name))
     }
 
-    /// Allows an object only its declared properties.
+    /// Closes an object: only declared properties are allowed.
     fn close(&mut self, keywords: &Map<String, Value>, form: &mut Map<String, Value>) -> Result<(), NotEnforceable> {
         if may_be(keywords, "array") && !form.contains_key("items") {
             return self.refuse("a list of values of any kind");
@@ -293,16 +295,7 @@ fn as_step(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Whether the type of a schema is, or lists, `kind`.
-fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::Array(kinds)) => kinds.iter().any(|listed| listed == kind),
-        Some(only) => only == kind,
-        None => false,
-    }
-}
-
-/// Adds what is not enforced to the description.
+/// Describes the keywords that are not enforced.
 fn describe_unenforced(form: &mut Map<String, Value>, unenforced: Map<String, Value>) {
     if unenforced.is_empty() {
         return;

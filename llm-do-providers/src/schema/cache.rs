@@ -1,4 +1,4 @@
-//! A cache of translated schemas: the same ones are sent in each request.
+//! A cache of translated schemas, since each request sends the same ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,14 +8,14 @@ use serde_json::Value;
 /// The maximum number of entries, so that schemas of single requests do not accumulate.
 const MOST: usize = 512;
 
-/// Schemas and what they become in one dialect, by the address of the schema, which the entry keeps alive.
+/// Translations to one dialect, by the address of the schema. An entry keeps its schema alive.
 ///
-/// A schema that has no form is not translated again either.
+/// Errors are cached too.
 #[derive(Debug)]
-pub(crate) struct SchemaCache<T, E>(Mutex<BTreeMap<usize, Entry<T, E>>>);
+pub(crate) struct SchemaCache<T, E>(Mutex<BTreeMap<usize, CacheEntry<T, E>>>);
 
 #[derive(Debug)]
-struct Entry<T, E> {
+struct CacheEntry<T, E> {
     /// Kept alive, so that its address is not reused.
     _schema: Arc<Value>,
     outcome: Result<Arc<T>, E>,
@@ -26,11 +26,11 @@ impl<T, E: Clone> SchemaCache<T, E> {
         Self(Mutex::new(BTreeMap::new()))
     }
 
-    /// Returns the translation of `schema`, which `translate` makes unless it is cached.
+    /// Returns the cached translation of `schema`, or else that of `translate`.
     ///
     /// # Errors
     ///
-    /// Returns why the schema has no such form.
+    /// Returns the error of `translate`.
     pub(crate) fn get_or_translate(
         &self,
         schema: &Arc<Value>,
@@ -45,7 +45,7 @@ impl<T, E: Clone> SchemaCache<T, E> {
         if cache.len() >= MOST {
             cache.clear();
         }
-        cache.insert(place, Entry { _schema: Arc::clone(schema), outcome: outcome.clone() });
+        cache.insert(place, CacheEntry { _schema: Arc::clone(schema), outcome: outcome.clone() });
         outcome
     }
 }

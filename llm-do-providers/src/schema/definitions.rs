@@ -1,4 +1,4 @@
-//! Definitions, each under a name that every provider supports.
+//! Definitions with names that every provider supports.
 
 use serde_json::{Map, Value, json};
 
@@ -9,12 +9,12 @@ use super::pointer::decoded;
 /// The definitions of a form under construction.
 #[derive(Default)]
 pub(crate) struct Definitions {
-    named: Vec<Named>,
+    named: Vec<Label>,
     forms: Map<String, Value>,
 }
 
-/// The target of a reference.
-struct Named {
+/// The name of the target of a reference.
+struct Label {
     target: String,
     /// The description beside the reference.
     description: String,
@@ -33,8 +33,9 @@ impl Definitions {
         known.map(|named| named.name.as_str())
     }
 
-    /// Names the target of a reference, by its own name if that is free: only letters and digits, since some servers
-    /// confuse or ignore other characters. The name comes before the definition, which may be recursive.
+    /// Returns a new name for the target of a reference: its own name if that is free, with letters and digits only,
+    /// since some servers confuse or ignore other characters. A definition is named before it is added, since it may be
+    /// recursive.
     pub(crate) fn name(&mut self, target: &str, description: &str) -> String {
         let target_name = decoded(target.rsplit(['/', '#']).next().unwrap_or_default());
         let mut base: String = target_name.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -44,17 +45,17 @@ impl Definitions {
         let is_free = |name: &String| self.named.iter().all(|named| named.name != *name);
         let numbered = (2_usize..).map(|number| format!("{base}-{number}"));
         let name = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default();
-        self.named.push(Named { target: target.to_owned(), description: description.to_owned(), name: name.clone() });
+        self.named.push(Label { target: target.to_owned(), description: description.to_owned(), name: name.clone() });
         name
     }
 
-    /// Adds a definition that has a name already.
+    /// Adds the definition of a name.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn define(&mut self, name: String, form: Value) {
         self.forms.insert(name, form);
     }
 
-    /// Adds a definition that has a name already; the description beside the reference precedes its own.
+    /// Adds the definition of a name; the description next to the reference precedes its own.
     #[cfg(any(feature = "anthropic", feature = "openai"))]
     pub(crate) fn define_with(&mut self, name: String, description: &str, mut form: Map<String, Value>) {
         let own = form.shift_remove("description").and_then(|own| own.as_str().map(str::to_owned));

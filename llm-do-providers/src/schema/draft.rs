@@ -25,7 +25,7 @@ impl Draft {
         schema.as_object().map_or(Self::Draft202012, |keywords| Self::Draft202012.within(keywords))
     }
 
-    /// Returns the draft of a part: the one that it names itself, or else that of the whole.
+    /// Returns the draft of a subschema: the one that it declares, or else that of the whole schema.
     pub(super) fn within(self, keywords: &Map<String, Value>) -> Self {
         let Some(name) = keywords.get("$schema").and_then(Value::as_str) else { return self };
         let names = [
@@ -38,12 +38,12 @@ impl Draft {
         found.map_or(Self::Draft202012, |(_, draft)| draft)
     }
 
-    /// Whether a schema is a reference, beside which keywords have no meaning.
+    /// Whether a schema is a reference whose sibling keywords are ignored in this draft.
     pub(super) fn is_only_reference(self, keywords: &Map<String, Value>) -> bool {
         self <= Self::Seven && keywords.get("$ref").is_some_and(Value::is_string)
     }
 
-    /// Whether a keyword has a meaning; unknown ones are remarks, which stay.
+    /// Whether a keyword is known in this draft, or in none: unknown keywords are annotations, which stay.
     pub(super) fn knows(self, keyword: &str) -> bool {
         let since = match keyword {
             "const" | "contains" | "propertyNames" => Self::Six,

@@ -7,24 +7,24 @@ use serde_json::{Map, Value, json};
 use super::note;
 use super::pointer::pointed;
 
-/// How deeply references and alternatives are followed.
+/// The maximum depth of nested references and alternatives.
 const DEEPEST: usize = 8;
 /// Keywords that are resolved.
 pub(crate) const COMBINING: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 type Schema = Map<String, Value>;
 
-/// Returns an object schema without references and alternatives of its own: with the properties of all of them, of which
-/// those are required that each alternative requires. The description states the alternatives.
+/// Returns an object schema without its own references and alternatives. It has the properties of all of them, and
+/// requires those that every alternative requires. The description states the alternatives.
 ///
-/// What is valid for `schema` is valid for the result, but for a property that one alternative declares and another leaves open: it
-/// has the declared schema.
+/// The result accepts each value that `schema` accepts, with one exception: a property that one alternative declares
+/// and another leaves open has the declared schema.
 ///
 /// Each reference that is followed is added to `followed`.
 pub(crate) fn flatten(schema: &Schema, root: &Value, followed: &mut Vec<String>) -> Schema {
     let mut flat = flattened(schema, root, DEEPEST, followed);
     flat.insert("type".to_owned(), json!("object"));
-    // What the alternatives have evaluated is not known any longer.
+    // The properties that the alternatives evaluate are no longer known.
     flat.shift_remove("unevaluatedProperties");
     flat.entry("properties").or_insert_with(|| json!({}));
     flat
@@ -67,10 +67,11 @@ fn taken(schema: &mut Schema, key: &str) -> Vec<Value> {
     }
 }
 
-/// Adds what a schema demands in addition.
+/// Adds the keywords of another schema that also applies.
 fn add_all(flat: &mut Schema, other: &Schema) {
     let is_closed = |schema: &Schema| schema.get("additionalProperties") == Some(&Value::Bool(false));
-    // A closed one next to another that names further properties: the description states it, and the arguments are validated.
+    // A closed object next to a schema that names further properties: the description states that, and the arguments
+    // are validated.
     if is_closed(flat) != is_closed(other) {
         flat.shift_remove("additionalProperties");
     }
@@ -116,7 +117,7 @@ fn add_alternatives(flat: &mut Schema, alternatives: &[Schema], is_whole: bool) 
     let is_open =
         !is_whole || alternatives.iter().any(|schema| properties(schema).next().is_none() && !is_closed(schema));
     for (name, schemas) in found {
-        // The schema beside the alternatives holds for all of them.
+        // The schema next to the alternatives applies to all of them.
         if !own.contains(&name)
             && let Value::Array(schemas) = schemas
         {
@@ -130,7 +131,7 @@ fn add_alternatives(flat: &mut Schema, alternatives: &[Schema], is_whole: bool) 
     }
 }
 
-/// Returns the schema of the values that one of the schemas allows: of constants as a list.
+/// Returns the schema of the values that any of the schemas allows; constants become an `enum`.
 fn either(mut schemas: Vec<Value>) -> Value {
     if schemas.len() == 1 {
         return schemas.remove(0);
@@ -181,7 +182,7 @@ fn require(schema: &mut Schema, names: &[Value]) {
     }
 }
 
-/// States in the description which properties go together.
+/// Describes which properties belong together.
 fn describe(flat: &mut Schema, key: &str, alternatives: &[Schema]) {
     let each: Vec<_> = alternatives.iter().map(summary).filter(|text| !text.is_empty()).collect();
     if each.is_empty() {
@@ -193,7 +194,7 @@ fn describe(flat: &mut Schema, key: &str, alternatives: &[Schema]) {
     note::describe(flat, own.as_ref(), &[text]);
 }
 
-/// Describes an alternative by its constants and by what it requires.
+/// Describes an alternative by its constants and its required properties.
 fn summary(alternative: &Schema) -> String {
     let constants = properties(alternative).filter_map(|(name, schema)| Some((name, schema.get("const")?)));
     let mut parts: Vec<_> = constants.map(|(name, value)| format!("`{name}` is {value}")).collect();

@@ -1,13 +1,13 @@
-//! JSON schemas in the dialect that Gemini knows.
+//! Translates JSON schemas to the dialect of Gemini.
 //!
-//! These keywords are documented for `responseJsonSchema` (<https://ai.google.dev/api/generate-content#GenerationConfig>) and
-//! taken for `parametersJsonSchema` as well: `type`, `format`, `description`, `enum` of texts and numbers, `items`,
-//! `prefixItems`, `minItems`, `maxItems`, `minimum`, `maximum`, `anyOf`, `properties`, `additionalProperties`, `required`,
-//! `$defs` and `$ref`. Other keywords go into the description, where the model reads them; what neither
-//! form can express is refused.
+//! These keywords are documented for `responseJsonSchema`
+//! (<https://ai.google.dev/api/generate-content#GenerationConfig>) and also work in `parametersJsonSchema`: `type`,
+//! `format`, `description`, `enum` of strings and numbers, `items`, `prefixItems`, `minItems`, `maxItems`, `minimum`,
+//! `maximum`, `anyOf`, `properties`, `additionalProperties`, `required`, `$defs` and `$ref`. Other keywords move into
+//! the description, where the model reads them. Keywords that a description cannot express are refused.
 //!
-//! References are inlined, except recursive ones: these stay, with a definition. Read there on
-//! 2026-11-22: nothing may stand beside a reference, and cyclic ones "may only be used within non-required properties".
+//! References are inlined, except recursive ones, which stay with a definition. By that page (read 2026-11-22), a
+//! reference may have no siblings, and cyclic references "may only be used within non-required properties".
 
 mod choice;
 mod plain;
@@ -16,22 +16,18 @@ mod tests;
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::definitions::{Definitions, reference};
+use crate::schema::definitions::reference;
 use crate::schema::reference::target;
 use crate::schema::shape::{any_of, rooted};
-use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
+use crate::schema::{REMARKS, SchemaDialect, Unsupported, Walk, note};
 
-/// Gemini's dialect.
-#[derive(Default)]
-struct Gemini {
-    /// The definitions of recursive schemas.
-    definitions: Definitions,
-}
+/// Gemini's dialect; only recursive schemas have definitions.
+enum Gemini {}
 
-impl Dialect for Gemini {
+impl SchemaDialect for Gemini {
     const NAME: &'static str = "Gemini's schemas";
 
-    fn anything(&self) -> Value {
+    fn anything() -> Value {
         json!({ "description": note::ANYTHING })
     }
 
@@ -43,38 +39,23 @@ impl Dialect for Gemini {
         remarked(any_of(forms), remarks)
     }
 
+    fn root(form: Value) -> Value {
+        rooted(form)
+    }
+
     fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
         let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
         match keywords.get("$ref") {
-            Some(marked) if is_bare && walk.is_cyclic(marked) => walk.cyclic(target(marked), keywords).map(Some),
+            Some(marked) if is_bare && walk.is_cyclic(marked) => {
+                let name = walk.define(target(marked), Walk::apart_within_itself)?;
+                Ok(Some(remarked(Value::Object(reference(&name)), keywords)))
+            }
             _ => Ok(None),
         }
     }
 }
 
-impl Walk<'_, Gemini> {
-    /// Returns the reference to `target`, which is defined if it is not yet.
-    fn cyclic(&mut self, target: &str, remarks: &Map<String, Value>) -> Result<Value, Unsupported> {
-        let name = match self.dialect.definitions.known(target, "") {
-            Some(name) => name.to_owned(),
-            None => self.define(target)?,
-        };
-        Ok(remarked(Value::Object(reference(&name)), remarks))
-    }
-
-    /// Defines what `target` refers to, and returns its name.
-    fn define(&mut self, target: &str) -> Result<String, Unsupported> {
-        let count = self.dialect.definitions.count();
-        let name = self.dialect.definitions.name(target, "");
-        let form = self.apart_within_itself(target);
-        form.inspect_err(|_| self.dialect.definitions.forget_from(count)).map(|form| {
-            self.dialect.definitions.define(name.clone(), form);
-            name
-        })
-    }
-}
-
-/// Adds remarks to a form; a reference, which may have no siblings, is wrapped.
+/// Adds annotations to a form; a reference is wrapped, since it may have no siblings.
 fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     if form.get("$ref").is_none() {
         return note::remarked(form, remarks);
@@ -83,28 +64,23 @@ fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     if around.get("description").is_some() { around } else { form }
 }
 
-/// Returns `schema`, of an object, in Gemini's dialect: each value that is valid for `schema` is valid for the result, and what
-/// the result allows beyond that its descriptions exclude.
+/// Returns the object schema `schema` in Gemini's dialect. The result accepts each value that `schema` accepts; its
+/// descriptions exclude the other values that it accepts.
 ///
 /// # Errors
 ///
 /// Returns what cannot be expressed, with its path.
 pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
-    let mut walk = Walk::new(schema, Gemini::default());
-    let mut form = rooted(walk.whole_form()?);
-    walk.dialect.definitions.put_into(&mut form);
-    Ok(form)
+    Walk::<Gemini>::new(schema).whole_form().map(|(form, _)| form)
 }
 
-/// Returns `schema` as [`translate`] does, with words for what cannot be expressed, each of which is added to `notes`.
+/// Returns `schema` as [`translate`] does, but describes what cannot be expressed, and adds that to `notes`.
 ///
 /// # Errors
 ///
-/// Returns why no value is valid.
+/// Returns an error if no value is valid.
 pub(crate) fn translate_weakly(schema: &Value, notes: &mut Vec<String>) -> Result<Value, Unsupported> {
-    let mut walk = Walk::new(schema, Gemini::default()).weakly();
-    let mut form = rooted(walk.whole_form()?);
-    notes.extend(walk.take_weakened());
-    walk.dialect.definitions.put_into(&mut form);
+    let (form, weakened) = Walk::<Gemini>::new(schema).weakly().whole_form()?;
+    notes.extend(weakened);
     Ok(form)
 }

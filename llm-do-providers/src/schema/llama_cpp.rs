@@ -1,9 +1,10 @@
 //! Translates JSON schemas for llama.cpp's grammars.
 //!
-//! Its server converts the output schema, and those of tools that must be called, to a grammar, and does not report
-//! what the grammar ignores (<https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md>). So a schema is translated
-//! into a form whose grammar enforces as much of it as possible; the other keywords stay in it, to be read by the
-//! model where its template shows schemas, and to be validated afterwards. A keyword that the grammar would misread is refused.
+//! The server converts the output schema, and the schemas of tools that must be called, to a grammar, and does not
+//! report which keywords the grammar ignores (<https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md>).
+//! So a schema is translated to a form of which the grammar enforces as much as possible. The other keywords stay: the
+//! model reads them if its template shows schemas, and values are validated against them. A keyword that the grammar
+//! would misread is refused.
 
 mod limits;
 #[cfg(test)]
@@ -15,25 +16,22 @@ mod tests;
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::definitions::{Definitions, reference};
+use crate::schema::definitions::reference;
 use crate::schema::reference::target;
 use crate::schema::shape::any_of;
-use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
+use crate::schema::{REMARKS, SchemaDialect, Unsupported, Walk, note};
 
-/// Remarks that stay in place, beside the rest of the schema.
+/// Annotations that stay, next to the rest of the schema.
 const KEPT_REMARKS: [&str; 4] = ["title", "default", "examples", "deprecated"];
 
 /// The dialect of llama.cpp's grammars.
-#[derive(Default)]
-struct Grammar {
-    definitions: Definitions,
-}
+enum LlamaCpp {}
 
-impl Dialect for Grammar {
+impl SchemaDialect for LlamaCpp {
     const NAME: &'static str = "llama.cpp's grammars";
 
-    /// All types, since an empty schema is read as an object there, and `true` is an error.
-    fn anything(&self) -> Value {
+    /// All types, since the server reads an empty schema as an object and refuses `true`.
+    fn anything() -> Value {
         json!({ "type": ["object", "array", "string", "number", "boolean", "null"] })
     }
 
@@ -41,7 +39,7 @@ impl Dialect for Grammar {
         walk.keywords(whole)
     }
 
-    /// Keywords beside alternatives are ignored, so that only remarks are allowed there.
+    /// The grammar ignores keywords next to alternatives, so only annotations are allowed there.
     fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value {
         let Value::Object(mut form) = any_of(forms) else { return Value::Null };
         let own = form.shift_remove("description");
@@ -56,56 +54,36 @@ impl Dialect for Grammar {
     /// References are kept: a grammar may be recursive.
     fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
         let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
-        let Some(target) = keywords.get("$ref").map(target).filter(|_| is_bare) else { return Ok(None) };
-        let name = match walk.dialect.definitions.known(target, "") {
-            Some(name) => name.to_owned(),
-            None => walk.define(target)?,
-        };
+        let Some(marked) = keywords.get("$ref") else { return Ok(None) };
+        if !is_bare {
+            return Ok(None);
+        }
+        let name = walk.define(target(marked), Walk::apart)?;
         let mut form = reference(&name);
         note::describe(&mut form, keywords.get("description"), &[]);
         Ok(Some(Value::Object(form)))
     }
 }
 
-impl Walk<'_, Grammar> {
-    /// Defines what `target` refers to, and returns its name.
-    fn define(&mut self, target: &str) -> Result<String, Unsupported> {
-        let count = self.dialect.definitions.count();
-        let name = self.dialect.definitions.name(target, "");
-        match self.apart(target) {
-            Ok(form) => self.dialect.definitions.define(name.clone(), form),
-            Err(unsupported) => {
-                self.dialect.definitions.forget_from(count);
-                return Err(unsupported);
-            }
-        }
-        Ok(name)
-    }
-}
-
-/// Returns `schema` in the dialect: what is valid for the result is valid for `schema`, except for keywords that stay
-/// and that no grammar enforces, such as `uniqueItems`.
+/// Returns `schema` in the dialect. `schema` accepts each value that the result accepts, except for keywords that no
+/// grammar enforces, such as `uniqueItems`, which stay.
 ///
 /// # Errors
 ///
 /// Returns what cannot be expressed, with its path.
 pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
-    let mut walk = Walk::new(schema, Grammar::default());
-    let mut form = walk.whole_form()?;
-    walk.dialect.definitions.put_into(&mut form);
-    // The original order, if the schema is unchanged.
+    let (form, _) = Walk::<LlamaCpp>::new(schema).whole_form()?;
+    // An unchanged schema keeps the order of its keywords.
     Ok(if form == *schema { schema.clone() } else { form })
 }
 
-/// Returns `schema` as [`translate`] does, with words for what cannot be expressed, each of which is added to `notes`.
+/// Returns `schema` as [`translate`] does, but describes what cannot be expressed, and adds that to `notes`.
 ///
 /// # Errors
 ///
-/// Returns why no value is valid.
+/// Returns an error if no value is valid.
 pub(crate) fn translate_weakly(schema: &Value, notes: &mut Vec<String>) -> Result<Value, Unsupported> {
-    let mut walk = Walk::new(schema, Grammar::default()).weakly();
-    let mut form = walk.whole_form()?;
-    notes.extend(walk.take_weakened());
-    walk.dialect.definitions.put_into(&mut form);
+    let (form, weakened) = Walk::<LlamaCpp>::new(schema).weakly().whole_form()?;
+    notes.extend(weakened);
     Ok(form)
 }

@@ -11,15 +11,15 @@ type Schema = Map<String, Value>;
 #[derive(Debug)]
 pub(super) struct Conflict {
     pub(super) why: String,
-    /// Whether no value is valid for both, or the schema only cannot be expressed.
+    /// Whether no value is valid for both schemas; otherwise, the merged schema cannot be expressed.
     pub(super) leaves_nothing: bool,
 }
 
-/// Returns the schema of the values that are valid for both, for errors that name `dialect`; the keywords of `left` come first.
+/// Returns the schema of the values that both schemas accept, with the keywords of `left` first. Errors name `dialect`.
 ///
 /// # Errors
 ///
-/// Returns why it cannot be written without `allOf`.
+/// Returns the reason why it cannot be written without `allOf`.
 pub(super) fn merge(mut left: Schema, mut right: Schema, dialect: &str) -> Result<Schema, Conflict> {
     properties(&mut left, &mut right, dialect)?;
     for (key, value) in right {
@@ -51,14 +51,14 @@ fn defer_alternatives(schema: &mut Schema, key: &str, alternatives: &Value) {
     }
 }
 
-/// Returns the value of a keyword that combines `left` and `right`, if there is a single one.
+/// Returns the value of a keyword that combines `left` and `right`, if one value can.
 fn merged(key: &str, left: &Value, right: &Value) -> Option<Value> {
     match key {
         "description" => Some(json!(format!("{} {}", left.as_str()?, right.as_str()?))),
-        // The nearer keyword has precedence.
+        // The keyword of the closer schema has precedence.
         "default" | "examples" | "title" | "deprecated" | "$defs" | "definitions" | "$schema" | "$id" | "$comment"
         | "$anchor" | "readOnly" | "writeOnly" => Some(left.clone()),
-        // Other words have no meaning for what is valid.
+        // Other keywords do not affect which values are valid.
         key if key.starts_with("x-") => Some(left.clone()),
         "minimum" | "exclusiveMinimum" | "minItems" | "minLength" | "minProperties" => {
             Some(larger(left, right)?.clone())
@@ -140,7 +140,7 @@ fn properties(left: &mut Schema, right: &mut Schema, dialect: &str) -> Result<()
         (Some(own), other) => Some(conjunction(own, other)),
         (None, other) => other,
     };
-    // Where further properties are allowed, only a `false` schema excludes one.
+    // If further properties are allowed, only a `false` schema excludes a property.
     if rest == Some(Value::Bool(false)) {
         all.retain(|_, schema| *schema != Value::Bool(false));
     }
@@ -157,7 +157,7 @@ fn taken(schema: &mut Schema) -> Schema {
     }
 }
 
-/// The schema of what both allow.
+/// Returns the schema of the values that both schemas allow.
 fn conjunction(left: Value, right: Option<Value>) -> Value {
     match (left, right) {
         (Value::Bool(false), _) | (_, Some(Value::Bool(false))) => Value::Bool(false),
@@ -168,7 +168,7 @@ fn conjunction(left: Value, right: Option<Value>) -> Value {
     }
 }
 
-/// Checks that no property is required that is not allowed.
+/// Checks that every required property is allowed.
 fn lacks_none(all: &Schema, rest: Option<&Value>, sides: [&Schema; 2]) -> Result<(), Conflict> {
     let required = sides.into_iter().filter_map(|side| side.get("required")?.as_array()).flatten();
     let mut missing = required.filter_map(Value::as_str).filter(|name| !all.contains_key(*name));

@@ -1,4 +1,4 @@
-//! Schemas of any draft in the words of draft 2020-12, with an object in place of each schema that is `true` or `false`.
+//! Converts schemas of any draft to draft 2020-12, with objects in place of the schemas `true` and `false`.
 
 mod addresses;
 mod nullable;
@@ -13,31 +13,31 @@ use super::draft::Draft;
 
 /// Keywords whose value is a schema.
 const SCHEMA: [&str; 8] = ["contains", "contentSchema", "else", "if", "items", "not", "propertyNames", "then"];
-/// Keywords whose value is a schema, and where `false` and `true` are common words.
+/// Keywords whose value is a schema, and commonly `false` or `true`.
 const BOOLEAN: [&str; 3] = ["additionalProperties", "unevaluatedItems", "unevaluatedProperties"];
 /// Keywords whose value is a list of schemas.
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-/// Keywords whose value has a schema for each name.
+/// Keywords whose value maps names to schemas.
 pub(super) const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
-/// Keywords that name a schema or its draft; references to it become paths.
+/// Keywords that declare the URI, the anchor or the draft of a schema; references to it become paths.
 const NAMES: [&str; 5] = ["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"];
 
-/// Returns a schema in the words of draft 2020-12 as providers, clients and other programs read it.
+/// Returns a schema in draft 2020-12, in a form that providers, clients and other programs read.
 ///
-/// A schema of an earlier draft, which `$schema` or its form shows, is converted; what its draft does not know is left out.
-/// `true` becomes `{}`, and `false` `{"not": {}}`: many programs refuse the two at the place of a schema. References are
-/// paths from the root, so `$schema`, `$id` and anchors are left out.
+/// Schemas of earlier drafts, detected by `$schema` or by their keywords, are converted; keywords that their draft does
+/// not know are removed. `true` becomes `{}` and `false` becomes `{"not": {}}`, since many programs accept only objects
+/// as schemas. References become paths from the root, so `$schema`, `$id` and anchors are removed.
 #[must_use]
 pub fn modern_schema(schema: &Value) -> Value {
     let draft = Draft::of(schema);
-    let addresses = Addresses::of(schema, draft);
+    let addresses = Addresses::from_schema(schema, draft);
     Modern { draft, addresses: &addresses, base: String::new() }.schema(schema)
 }
 
 struct Modern<'a> {
     draft: Draft,
     addresses: &'a Addresses<'a>,
-    /// The URI to which references are relative.
+    /// The base URI of references.
     base: String,
 }
 
@@ -84,7 +84,7 @@ impl Modern<'_> {
             }
             ("items", Value::Bool(false)) if keywords.contains_key("prefixItems") => value.clone(),
             ("prefixItems", _) if has_tuple => return,
-            // Part of `items` if that is a list and without meaning otherwise; of a bound; of a type.
+            // These are converted with the keyword that they modify: `items` if it is a list, a bound, or a type.
             ("additionalItems", _) | ("exclusiveMinimum" | "exclusiveMaximum" | "nullable", Value::Bool(_)) => return,
             ("minimum" | "maximum", bound) if keywords.get(exclusive(key)) == Some(&Value::Bool(true)) => {
                 modern.insert(exclusive(key).to_owned(), bound.clone());
@@ -112,7 +112,7 @@ impl Modern<'_> {
         schemas.iter().map(|schema| self.schema(schema)).collect()
     }
 
-    /// Returns the schema of further parts, where `true` and `false` stay.
+    /// Returns the schema of further items or properties, where `true` and `false` stay.
     fn rest(&self, schema: &Value) -> Value {
         if schema.is_boolean() { schema.clone() } else { self.schema(schema) }
     }
@@ -131,7 +131,7 @@ impl Modern<'_> {
     }
 }
 
-/// Whether a keyword has a meaning beside `$ref` in drafts that ignore all other keywords: remarks, and where definitions are.
+/// Whether a keyword applies next to `$ref` in drafts that ignore siblings: annotations and definitions.
 fn stands_beside(key: &str) -> bool {
     matches!(key, "$ref" | "description" | "title" | "default" | "examples" | "deprecated" | "definitions" | "$defs")
 }

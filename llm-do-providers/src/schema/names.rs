@@ -1,4 +1,4 @@
-//! Names of properties that a provider refuses, renamed in a schema, and named back in the arguments of a call.
+//! Renames properties with names that a provider refuses, and restores the names in the arguments of a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use serde_json::{Map, Value};
 use super::note;
 use super::pointer::pointed;
 
-/// The longest name of a property.
+/// The maximum length of a property name.
 const LONGEST: usize = 64;
-/// The most schemas that are considered for one part of the arguments.
+/// The maximum number of schemas that are considered for one value of the arguments.
 const MOST_TOGETHER: usize = 64;
 
-/// The names of properties in place of those that the provider refuses, by the refused name.
+/// The replacement names of properties, by the refused name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names(BTreeMap<String, String>);
 
 impl Names {
     /// Returns names for the properties of a schema whose names are not `^[a-zA-Z0-9_.-]{1,64}$`.
-    pub(crate) fn of(schema: &Value) -> Self {
+    pub(crate) fn for_schema(schema: &Value) -> Self {
         let mut all = BTreeSet::new();
         collect(schema, &mut all);
         let mut taken: BTreeSet<String> =
@@ -43,7 +43,7 @@ impl Names {
         self.0.is_empty()
     }
 
-    /// Lists the refused names, each with the one in its place.
+    /// Lists the refused names, each with its replacement.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(refused, name)| (refused.as_str(), name.as_str()))
     }
@@ -52,7 +52,7 @@ impl Names {
         self.0.get(name).map_or(name, String::as_str)
     }
 
-    /// Renames the properties of a schema; the description of each has its own name.
+    /// Renames the properties of a schema; the description of each states its original name.
     pub(crate) fn rename(&self, schema: &mut Value) {
         match schema {
             Value::Array(parts) => parts.iter_mut().for_each(|part| self.rename(part)),
@@ -107,7 +107,7 @@ impl Names {
         }
     }
 
-    /// Gives properties their own names back in a value of `schema`, which has those.
+    /// Restores the names of properties in a value of `schema`, which has the original names.
     pub(crate) fn restore(&self, value: &mut Value, schema: &Value) {
         if !self.is_empty() {
             Restorer { names: self, root: schema }.restore(value, vec![schema]);
@@ -144,7 +144,7 @@ impl<'n> Restorer<'n> {
         }
     }
 
-    /// Returns the name of the property that was sent as `sent`.
+    /// Returns the original name of the property that was sent as `sent`.
     fn own_name(&self, sent: &str, schemas: &[&Value]) -> Option<String> {
         let (own, _) = self.names.iter().find(|(_, name)| *name == sent)?;
         schemas.iter().any(|schema| schema["properties"].get(own).is_some()).then(|| own.to_owned())
@@ -210,7 +210,7 @@ fn plain(name: &str) -> String {
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
-/// Adds the name that a property has to its description.
+/// Adds the original name of a property to its description.
 fn named(schema: &mut Value, name: &str) {
     if let Value::Object(keywords) = schema {
         let own = keywords.shift_remove("description");
@@ -238,7 +238,7 @@ mod tests {
             "$defs": {"Inner": inner},
         });
         let own = schema.clone();
-        let names = Names::of(&schema);
+        let names = Names::for_schema(&schema);
         names.rename(&mut schema);
         let sent: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
         assert!(sent.len() == 6 && sent.iter().all(|name| is_plain(name)), "{sent:?}");
@@ -258,6 +258,6 @@ mod tests {
     #[test]
     fn plain_names_stay() {
         let schema = json!({"type": "object", "properties": {"a.b-c_1": {}}, "required": ["a.b-c_1"]});
-        assert!(Names::of(&schema).is_empty());
+        assert!(Names::for_schema(&schema).is_empty());
     }
 }

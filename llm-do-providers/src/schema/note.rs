@@ -1,4 +1,4 @@
-//! The keywords of a schema that go into its description.
+//! Describes keywords of a schema in its description.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 #[cfg(feature = "gemini")]
 pub(crate) const ANYTHING: &str = "Any JSON value.";
 
-/// Returns the sentence for a keyword, if one can express it.
+/// Returns a sentence for a keyword, if a sentence can express it.
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
     Some(match key {
@@ -31,7 +31,7 @@ pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
     })
 }
 
-/// Returns the notes of a schema, which do not affect which values are valid: its description, and sentences for the rest.
+/// Returns the annotations of a schema as text: its description, and a sentence for each other annotation.
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 pub(crate) fn notes_of(schema: &Map<String, Value>) -> String {
     let notes = ["default", "examples", "deprecated"].into_iter().filter_map(|key| sentence(key, schema.get(key)?));
@@ -40,7 +40,7 @@ pub(crate) fn notes_of(schema: &Map<String, Value>) -> String {
     description.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Returns the sentence that lists the only values.
+/// Returns the sentence that lists the allowed values.
 #[cfg(feature = "gemini")]
 pub(crate) fn only(values: &[Value]) -> String {
     match values {
@@ -49,16 +49,16 @@ pub(crate) fn only(values: &[Value]) -> String {
     }
 }
 
-/// Returns the sentence on the value or values that are excluded.
+/// Returns the sentence that lists the excluded values.
 #[cfg(feature = "gemini")]
 pub(crate) fn except(values: &[Value]) -> String {
     format!("Not {}.", joined(values))
 }
 
-/// The longest schema that a description has, in bytes.
+/// The maximum size of a schema in a description, in bytes.
 const LONGEST_RULES: usize = 4_000;
 
-/// Adds keywords that only narrow what is valid to the description, as they are.
+/// Adds keywords that only restrict values to the description, as JSON.
 pub(crate) fn follow(form: &mut Map<String, Value>, rules: &Map<String, Value>) {
     let text = Value::Object(rules.clone()).to_string();
     let words = if text.len() <= LONGEST_RULES {
@@ -81,19 +81,19 @@ fn joined(values: &[Value]) -> String {
     values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Adds the remarks of a schema, and of its alternatives as a whole, to its form.
+/// Adds the annotations of a schema, and of its alternatives as a whole, to its form.
 #[cfg(feature = "gemini")]
 pub(crate) fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     let Value::Object(mut form) = form else { return form };
     let mut notes: Vec<_> = remarks.iter().filter_map(|(key, value)| sentence(key, value)).collect();
-    // The description of the whole precedes that of the only form that is left of it.
+    // The description of the whole schema precedes that of its only remaining form.
     let own = form.shift_remove("description");
     notes.extend(own.as_ref().and_then(Value::as_str).map(str::to_owned));
     describe(&mut form, remarks.get("description"), &notes);
     Value::Object(form)
 }
 
-/// Sets the description of a form: the schema's own, and `notes`.
+/// Sets the description of a form: that of the schema, followed by `notes`.
 pub(crate) fn describe(form: &mut Map<String, Value>, description: Option<&Value>, notes: &[String]) {
     let mut text = description.and_then(Value::as_str).unwrap_or_default().trim_end().to_owned();
     for note in notes {

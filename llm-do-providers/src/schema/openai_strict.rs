@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::note;
 use crate::schema::pointer::pointed;
-use crate::schema::portable::{has_too_many_values, is_portable};
+use crate::schema::portable::{has_too_many_values, is_portable, may_be};
 use crate::schema::{SchemaCache, modern_schema};
 
-/// Keywords that the strict mode knows and that may stay as they are.
+/// Keywords that strict mode supports unchanged.
 const KEPT: [&str; 14] = [
     "type",
     "title",
@@ -30,10 +30,9 @@ const KEPT: [&str; 14] = [
     "required",
     "additionalProperties",
 ];
-/// Keywords that do not affect which values are valid, and that the strict mode refuses: those that are useful to a
-/// model are put into the description.
+/// Annotations that strict mode refuses; those that are useful to a model move into the description.
 const NOTES: [&str; 5] = ["$schema", "$id", "default", "examples", "deprecated"];
-/// The formats that the strict mode knows; formats of numbers are a width, which the bounds express.
+/// The formats that strict mode supports. Formats of numbers are integer widths, which the bounds express.
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Returns `schema` in the form that the strict mode requires, or `None` if there is no such form.
@@ -74,12 +73,12 @@ impl Strict<'_> {
         let mut strict = Map::new();
         for (key, value) in schema {
             match key.as_str() {
-                // What is referred to is defined where it is.
+                // Definitions are added with the first reference to them.
                 "$defs" | "definitions" => {}
                 "properties" => _ = strict.insert(key.clone(), self.each(value.as_object()?)?),
                 "items" => _ = strict.insert(key.clone(), self.form(value.as_object()?)?.into()),
                 "anyOf" => _ = strict.insert(key.clone(), self.all(value.as_array()?)?),
-                // The equivalent keyword of the strict mode.
+                // Strict mode has this equivalent keyword.
                 "oneOf" if !schema.contains_key("anyOf") && are_apart(value.as_array()?) => {
                     _ = strict.insert("anyOf".to_owned(), self.all(value.as_array()?)?);
                 }
@@ -98,7 +97,7 @@ impl Strict<'_> {
         has_types(&strict).then_some(strict)
     }
 
-    /// The strict mode allows no keyword beside a reference: a description there gets a definition of its own.
+    /// Strict mode allows no siblings of a reference, so a reference with a description gets its own definition.
     fn reference(&mut self, schema: &Map<String, Value>, target: &str) -> Option<Map<String, Value>> {
         let is_note = |key: &String| ["$ref", "description", "title"].contains(&&**key) || NOTES.contains(&&**key);
         if !schema.keys().all(is_note) {
@@ -130,21 +129,12 @@ impl Strict<'_> {
     }
 }
 
-/// Whether a schema has the type of its values, and of a list's items, as the strict mode requires.
+/// Whether a schema declares the type of its values, and of a list's items, as strict mode requires.
 fn has_types(schema: &Map<String, Value>) -> bool {
     let is_typed = ["type", "anyOf", "enum", "const"].iter().any(|key| schema.contains_key(*key));
-    // Alternatives beside properties: each object, closed, would refuse the properties of the other.
+    // With alternatives next to properties, each closed object would refuse the properties of the other.
     let is_split = schema.contains_key("anyOf") && may_be(schema, "object");
     is_typed && !is_split && (!may_be(schema, "array") || schema.contains_key("items"))
-}
-
-/// Whether the type of a schema is, or lists, `kind`.
-fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::Array(kinds)) => kinds.iter().any(|listed| listed == kind),
-        Some(only) => only == kind,
-        None => false,
-    }
 }
 
 /// Whether no value is valid for two of the schemas, as with the variants of a Rust enum.
@@ -157,7 +147,7 @@ fn are_apart(schemas: &[Value]) -> bool {
 fn excludes(left: &Value, right: &Value) -> bool {
     let (kinds, values) = ([&left["type"], &right["type"]], [&left["const"], &right["const"]]);
     if kinds.iter().all(|kind| kind.is_string()) && kinds[0] != kinds[1] {
-        // Every integer is a number as well.
+        // An integer is also a number.
         return !kinds.iter().all(|kind| **kind == "integer" || **kind == "number");
     }
     let are_texts = values.iter().all(|value| value.is_string());
@@ -187,7 +177,7 @@ fn close(schema: &mut Map<String, Value>) -> Option<()> {
         return None;
     }
     if !schema.contains_key("additionalProperties") && !schema.contains_key("properties") {
-        // Without declared properties it may have any; the form would allow none.
+        // Without declared properties an object may have any property; the strict form would allow none.
         return None;
     }
     schema.entry("properties").or_insert_with(|| json!({}));

@@ -1,4 +1,4 @@
-//! Keywords that servers refuse, or read differently from each other, in words.
+//! Describes keywords that servers refuse or interpret differently.
 
 use serde_json::{Map, Value, json};
 
@@ -6,16 +6,17 @@ use super::modern::NAMED;
 use super::note;
 use super::pointer::pointed;
 
-/// The most listed values in all of a schema (<https://platform.openai.com/docs/guides/structured-outputs>).
+/// The maximum number of listed values in a whole schema
+/// (<https://platform.openai.com/docs/guides/structured-outputs>).
 const MOST_VALUES: usize = 1_000;
-/// The most characters of values that a description lists.
+/// The maximum length of the values that a description lists, in characters.
 const LONGEST_LIST: usize = 8_000;
 
-/// What a conversion has put into words, each with its place.
+/// What a conversion only describes, each with its path.
 pub(crate) type Notes = Vec<String>;
 
-/// Returns a schema without expressions that not all servers compile, references to nothing, and more listed values than
-/// servers accept: these are in descriptions.
+/// Returns a schema without patterns that not all servers compile, references without a target, and more listed values
+/// than servers accept. Descriptions state these instead.
 pub(crate) fn portable(schema: &Value, notes: &mut Notes) -> Value {
     let mut portable = schema.clone();
     let largest = most_in_one(schema);
@@ -24,13 +25,13 @@ pub(crate) fn portable(schema: &Value, notes: &mut Notes) -> Value {
     portable
 }
 
-/// Whether all lists together have more values than servers accept.
+/// Whether all lists of values together exceed the limit of servers.
 #[cfg(feature = "openai")]
 pub(crate) fn has_too_many_values(schema: &Value) -> bool {
     most_in_one(schema) != usize::MAX
 }
 
-/// Returns how many values one list may have, so that all lists together have at most [`MOST_VALUES`].
+/// Returns the maximum length of one list, so that all lists together have at most [`MOST_VALUES`] values.
 fn most_in_one(schema: &Value) -> usize {
     let mut sizes = Vec::new();
     count(schema, &mut sizes);
@@ -134,7 +135,7 @@ impl Converter<'_> {
         if named.is_empty() {
             keywords.shift_remove("patternProperties");
         }
-        // These properties are further ones now.
+        // These properties are no longer declared, so they are further properties.
         for key in ["additionalProperties", "unevaluatedProperties"] {
             keywords.shift_remove(key);
         }
@@ -187,7 +188,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Returns the sentence with the values, up to the length that a description may have.
+/// Returns the sentence that lists the values, up to the maximum length.
 fn listed(values: &[Value]) -> String {
     let (mut text, mut count) = (String::new(), 0);
     for value in values {
@@ -207,7 +208,16 @@ fn listed(values: &[Value]) -> String {
     }
 }
 
-/// Whether all engines compile a pattern to the same meaning: it has no look-around, back-reference, flag or named group.
+/// Whether the type of a schema is, or lists, `kind`.
+pub(super) fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|listed| listed == kind),
+        Some(only) => only == kind,
+        None => false,
+    }
+}
+
+/// Whether all engines give a pattern the same meaning: it has no look-around, back-reference, flag or named group.
 pub(crate) fn is_portable(pattern: &str) -> bool {
     let mut rest = pattern.chars().peekable();
     let (mut groups, mut in_class) = (0_usize, false);

@@ -17,17 +17,17 @@ pub(crate) fn target(marked: &Value) -> &str {
     marked.get(0).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns which reference a marked one is within, if any.
+/// Returns the inlined reference that contains a marked one, if any.
 pub(super) fn within(marked: &Value) -> Option<usize> {
     marked.get(1)?.as_u64()?.try_into().ok()
 }
 
-/// Marks all references of a schema as being within the one of that number, or within none.
+/// Marks all references of a schema as contained in the reference `within`, or in none.
 pub(super) fn mark(schema: &mut Map<String, Value>, number: Option<usize>) {
     each(schema, &mut |reference| *reference = json!([reference.as_str().unwrap_or_default(), number]));
 }
 
-/// Returns a schema as it was before its references were marked.
+/// Returns a schema without the marks of its references.
 pub(crate) fn unmarked(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Value::Object(keywords) = &mut schema {

@@ -1,4 +1,4 @@
-//! Small schemas and values, by which tests check that a dialect keeps their meaning.
+//! Small schemas and values that tests use to check that a dialect keeps their meaning.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -58,13 +58,13 @@ pub(crate) fn values() -> impl Strategy<Value = Value> {
     value.prop_map(|value| json!({ "p": value }))
 }
 
-/// Returns what names the definition of the next level twice.
+/// Returns a schema that refers twice to the definition of the next level.
 pub(crate) fn parts(level: usize) -> Value {
     let next = json!({ "$ref": format!("#/$defs/D{}", level + 1) });
     json!({"allOf": [next, next], "properties": {format!("p{level}"): {"type": "integer"}}})
 }
 
-/// Returns thirty levels of them.
+/// Returns thirty nested levels.
 pub(crate) fn definitions() -> Map<String, Value> {
     let mut definitions: Map<_, _> = (0..30).map(|level| (format!("D{level}"), parts(level))).collect();
     definitions.insert("D30".to_owned(), json!({"type": "object"}));

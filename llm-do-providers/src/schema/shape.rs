@@ -1,4 +1,4 @@
-//! Keywords normalised to the form that all dialects support.
+//! Normalizes keywords to the form that all dialects support.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ pub(crate) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
     listed.into_iter().filter(|kind| *kind != "null").collect()
 }
 
-/// Whether a schema has values of the one type only.
+/// Whether a schema has only values of one type.
 pub(crate) fn is_only(schema: &Map<String, Value>, kind: &str) -> bool {
     schema.get("type").is_some_and(|only| only == kind)
 }
@@ -25,8 +25,8 @@ pub(crate) fn any_of(mut forms: Vec<Value>) -> Value {
     }
 }
 
-/// Returns a form with the type and the properties of an object, which the arguments of a function need; its alternatives
-/// are summed up by what all of them have.
+/// Returns a form with the type and the properties of an object, which the arguments of a function need. Its properties
+/// are those that all alternatives have.
 pub(crate) fn rooted(form: Value) -> Value {
     let Some(variants) = form["anyOf"].as_array().filter(|_| form.get("type").is_none()) else { return form };
     if !variants.iter().all(|variant| variant["type"] == "object") {
@@ -53,7 +53,7 @@ pub(crate) fn rooted(form: Value) -> Value {
     rooted
 }
 
-/// Replaces the end of a tuple without further items by `maxItems`.
+/// Replaces `items: false` of a tuple by `maxItems`.
 pub(crate) fn end(whole: &mut Map<String, Value>) {
     if whole.get("items") != Some(&Value::Bool(false)) {
         return;

@@ -1,6 +1,7 @@
-//! The schemas of tools as each server takes them.
+//! The schemas of tools, in the form that each server accepts.
 //!
-//! Arguments are validated afterwards by the tool's own schema, so a form may allow more: what it cannot express is in words.
+//! Arguments are validated by the tool's own schema, so a form may accept more values; it describes what it cannot
+//! express.
 
 #[cfg(all(test, feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod public_schemas;
@@ -30,7 +31,7 @@ use super::{
 #[cfg(feature = "openai")]
 use super::{llama_cpp, shape::rooted};
 
-/// A schema as a server takes it.
+/// A schema in the form that a server accepts.
 #[derive(Debug)]
 pub(crate) struct ToolForm {
     pub(crate) schema: Arc<Value>,
@@ -40,11 +41,11 @@ pub(crate) struct ToolForm {
     /// The schema before properties were renamed.
     #[cfg(feature = "anthropic")]
     own: Option<Arc<Value>>,
-    /// What the schema has only in words, each with its place.
+    /// What the form only describes, each with its path.
     pub(crate) notes: Vec<String>,
 }
 
-/// The forms of tools in a dialect in which some tools may have none.
+/// The forms of tools in a dialect that cannot express every schema.
 #[cfg(any(feature = "gemini", feature = "openai"))]
 type Forms = SchemaCache<ToolForm, Unsupported>;
 
@@ -67,7 +68,7 @@ pub(crate) fn anthropic(schema: &Arc<Value>) -> Arc<ToolForm> {
     static FORMS: SchemaCache<ToolForm, Infallible> = SchemaCache::new();
     let Ok(form) = FORMS.get_or_translate(schema, |schema| {
         let ToolForm { schema: hosted, mut notes, .. } = hosted(schema);
-        let names = Names::of(&hosted);
+        let names = Names::for_schema(&hosted);
         if names.is_empty() {
             return Ok(ToolForm { schema: hosted, names, own: None, notes });
         }
@@ -86,7 +87,7 @@ impl ToolForm {
         self.own.is_some()
     }
 
-    /// Gives the properties in a call's arguments their own names back; `None` if the arguments are not JSON.
+    /// Restores the names of properties in the arguments of a call; `None` if the arguments are not JSON.
     pub(crate) fn restore(&self, arguments: &str) -> Option<String> {
         let mut value = serde_json::from_str(arguments).ok()?;
         self.names.restore(&mut value, self.own.as_ref()?);
@@ -102,7 +103,8 @@ pub(crate) fn openai(schema: &Arc<Value>) -> Arc<ToolForm> {
     form
 }
 
-/// Returns an output schema in draft 2020-12 for servers that take any, with words for what not all of them compile.
+/// Returns an output schema in draft 2020-12 for servers that accept any schema, with descriptions of what not all of
+/// them compile.
 #[cfg(feature = "openai")]
 pub(crate) fn output(schema: &Arc<Value>) -> Arc<Value> {
     static FORMS: SchemaCache<Value, Infallible> = SchemaCache::new();
@@ -123,13 +125,13 @@ pub(crate) fn llama_cpp(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupporte
     static FORMS: Forms = SchemaCache::new();
     FORMS.get_or_translate(schema, |schema| {
         let ToolForm { schema, notes, .. } = weakened(schema, llama_cpp::translate, llama_cpp::translate_weakly)?;
-        // Beside alternatives, a grammar of JSON passes over properties; but chat templates, and the grammars of calls that
-        // have a tag for each argument, know only those.
+        // A grammar of JSON ignores properties next to alternatives. But chat templates, and grammars of calls with a
+        // tag for each argument, use only the properties.
         Ok(ToolForm::new(rooted(Arc::unwrap_or_clone(schema)), notes))
     })
 }
 
-/// Returns a schema as it is if its dialect can express it, and else with words in place of what it cannot.
+/// Returns the exact form of a schema, or else a form that describes what the dialect cannot express.
 #[cfg(any(feature = "gemini", feature = "openai"))]
 fn weakened(
     schema: &Value,
@@ -138,7 +140,7 @@ fn weakened(
 ) -> Result<ToolForm, Unsupported> {
     let mut modern = modern_schema(schema);
     if let Value::Object(keywords) = &mut modern {
-        // Arguments are an object, also where an earlier draft ignores the type, beside a reference.
+        // Arguments are an object, even if an earlier draft ignores the type next to a reference.
         keywords.entry("type").or_insert_with(|| "object".into());
     }
     if let Ok(form) = exactly(&modern) {
@@ -148,12 +150,12 @@ fn weakened(
     match weakly(&modern, &mut notes) {
         Ok(form) => Ok(ToolForm::new(form, notes)),
         Err(nothing) if nothing.leaves_nothing() => Err(nothing),
-        // Too large to be searched for what can be kept.
+        // The schema is too large to find out what can be kept.
         Err(unsupported) => Ok(ToolForm::new(exactly(&shallow(&modern))?, vec![unsupported.to_string()])),
     }
 }
 
-/// Returns a schema with the names of properties, and hardly more than those.
+/// Returns a schema with only the names, types and descriptions of properties.
 #[cfg(any(feature = "gemini", feature = "openai"))]
 fn shallow(schema: &Value) -> Value {
     let kept = |keywords: &Map<String, Value>| -> Map<String, Value> {
@@ -174,11 +176,11 @@ fn shallow(schema: &Value) -> Value {
     serde_json::json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// Keywords at the root that servers refuse, and that only narrow what is valid.
+/// Keywords that only restrict values, and that servers refuse at the root.
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 const REFUSED_AT_ROOT: [&str; 2] = ["enum", "not"];
 
-/// Returns a schema without what servers refuse at the root, or anywhere.
+/// Returns a schema without keywords that servers refuse, at the root or anywhere.
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 fn hosted(schema: &Value) -> ToolForm {
     let mut notes = Vec::new();
@@ -204,7 +206,7 @@ fn hosted(schema: &Value) -> ToolForm {
     ToolForm::new(form, notes)
 }
 
-/// Returns what a form has only in words, or why the form is missing.
+/// Returns what a form only describes, or the error text if a schema has no form.
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) fn notes(form: Result<Arc<ToolForm>, Unsupported>) -> Result<Vec<String>, String> {
     form.map(|form| form.notes.clone()).map_err(|unsupported| unsupported.to_string())

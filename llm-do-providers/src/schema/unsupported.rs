@@ -9,7 +9,11 @@ use serde_json::{Map, Value};
 use super::note;
 
 #[cfg(any(feature = "gemini", feature = "openai"))]
-use crate::error::{ErrorKind, ProviderError};
+use crate::{
+    error::ProviderError,
+    model::{Request, ToolSpec},
+    settings::Warnings,
+};
 
 /// Keywords that restrict the valid values, and that neither a dialect nor a sentence can express.
 pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
@@ -43,11 +47,25 @@ impl Unsupported {
         Self { path, why: why.into(), leaves_nothing: false }
     }
 
-    /// Returns the error of a request whose tool `name` needs the schema.
+    /// Leaves a tool with this schema out of `request`, with a warning.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the request requires the tool.
     #[cfg(any(feature = "gemini", feature = "openai"))]
-    pub(crate) fn of_tool(&self, provider: &'static str, name: &str) -> ProviderError {
-        let text = format!("the schema of the arguments of the tool `{name}` cannot be converted: {self}");
-        ProviderError::new(provider, ErrorKind::InvalidRequest, text)
+    pub(crate) fn leave_out(
+        &self,
+        tool: &ToolSpec,
+        request: &Request<'_>,
+        provider: &str,
+        warnings: &mut Warnings,
+    ) -> Result<(), ProviderError> {
+        if request.must_have(tool) {
+            let text = format!("the schema of the arguments of the tool `{}` cannot be converted: {self}", tool.name);
+            return Err(ProviderError::invalid_request(provider, text));
+        }
+        warnings.without_tool(&tool.name, self);
+        Ok(())
     }
 
     /// Marks the error as "no valid value": an alternative with it can be dropped.
@@ -56,13 +74,13 @@ impl Unsupported {
         Self { leaves_nothing: true, ..self }
     }
 
-    /// Removes that mark, for an optional part: its parent still has valid values.
+    /// Removes that mark, for an optional subschema: its parent still has valid values.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn of_a_part(self) -> Self {
         Self { leaves_nothing: false, ..self }
     }
 
-    /// Whether it is because no value is valid.
+    /// Whether the reason is that no value is valid.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn leaves_nothing(&self) -> bool {
         self.leaves_nothing
@@ -91,7 +109,7 @@ pub(crate) fn check(schema: &Value, name: &str) -> Result<(), Unsupported> {
     first.map_or(Ok(()), Err)
 }
 
-/// Moves the keywords that the dialect called `name` does not support into descriptions, and returns those.
+/// Moves the keywords that the dialect called `name` does not support into descriptions; returns the moved keywords.
 #[cfg(feature = "local")]
 pub(crate) fn in_words(schema: &mut Value, name: &str) -> Vec<Unsupported> {
     let mut moved = Vec::new();

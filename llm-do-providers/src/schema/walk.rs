@@ -1,9 +1,14 @@
 //! The traversal of a schema, for any dialect.
 
 mod alternatives;
+mod dialect;
+
+use std::marker::PhantomData;
 
 use serde_json::{Map, Value};
 
+pub(crate) use self::dialect::SchemaDialect;
+use super::definitions::Definitions;
 use super::merge::merge;
 use super::pointer::pointed;
 use super::reference::{Opened, mark, target, within};
@@ -19,34 +24,6 @@ const DEEPEST: usize = 128;
 pub(crate) const REMARKS: [&str; 9] =
     ["description", "default", "examples", "deprecated", "title", "$defs", "definitions", "$schema", "$id"];
 
-/// A subset of JSON Schema that a provider supports.
-pub(crate) trait Dialect: Sized {
-    /// The name of its schemas in errors.
-    const NAME: &'static str;
-
-    /// Returns the schema that allows everything.
-    fn anything(&self) -> Value;
-
-    /// Returns a schema in the dialect that has neither references nor alternatives.
-    ///
-    /// # Errors
-    ///
-    /// Returns what cannot be expressed.
-    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsupported>;
-
-    /// Returns the schema of the values that one of `forms` allows, with `remarks` on all of them.
-    fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value;
-
-    /// Returns a schema that is only a reference; `None` if it is to be inlined. Default: `None`.
-    ///
-    /// # Errors
-    ///
-    /// Returns what cannot be expressed of the target.
-    fn reference(_walk: &mut Walk<'_, Self>, _keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
-        Ok(None)
-    }
-}
-
 /// The properties of an object.
 #[derive(Default)]
 pub(crate) struct Properties {
@@ -57,47 +34,79 @@ pub(crate) struct Properties {
 
 /// The state of a traversal.
 pub(crate) struct Walk<'a, D> {
-    pub(crate) dialect: D,
+    dialect: PhantomData<D>,
     root: &'a Value,
+    /// The definitions of the form.
+    definitions: Definitions,
     /// The references that are being inlined.
     opened: Vec<Opened>,
     path: Vec<String>,
     /// The number of schemas left until the limit.
     left: usize,
-    /// What was put into words since the dialect cannot express it; `None` if that is an error.
+    /// What the form only describes, since the dialect cannot express it; `None` if that is an error.
     weakened: Option<Vec<String>>,
 }
 
-impl<'a, D: Dialect> Walk<'a, D> {
-    pub(crate) fn new(root: &'a Value, dialect: D) -> Self {
-        Self { dialect, root, opened: Vec::new(), path: Vec::new(), left: LARGEST, weakened: None }
+impl<'a, D: SchemaDialect> Walk<'a, D> {
+    pub(crate) fn new(root: &'a Value) -> Self {
+        Self {
+            dialect: PhantomData,
+            root,
+            definitions: Definitions::default(),
+            opened: Vec::new(),
+            path: Vec::new(),
+            left: LARGEST,
+            weakened: None,
+        }
     }
 
-    /// Has what the dialect cannot express put into words.
+    /// Describes what the dialect cannot express, in place of an error.
     pub(crate) fn weakly(self) -> Self {
         Self { weakened: Some(Vec::new()), ..self }
     }
 
-    /// Whether what the dialect cannot express is put into words.
+    /// Whether what the dialect cannot express is only described.
     fn is_weak(&self) -> bool {
         self.weakened.is_some()
     }
 
-    /// Returns what was put into words, each with its place.
-    pub(crate) fn take_weakened(&mut self) -> Vec<String> {
-        self.weakened.take().unwrap_or_default()
-    }
-
-    /// Returns the whole schema in the dialect.
-    pub(crate) fn whole_form(&mut self) -> Result<Value, Unsupported> {
+    /// Returns the whole schema in the dialect, with its definitions, and what it only describes, each with its path.
+    ///
+    /// # Errors
+    ///
+    /// Returns what cannot be expressed, with its path.
+    pub(crate) fn whole_form(mut self) -> Result<(Value, Vec<String>), Unsupported> {
         let mut root = self.root.clone();
         if let Value::Object(keywords) = &mut root {
             mark(keywords, None);
         }
-        self.form(&root)
+        let mut form = D::root(self.form(&root)?);
+        self.definitions.put_into(&mut form);
+        Ok((form, self.weakened.unwrap_or_default()))
     }
 
-    /// Returns a schema, whose references are marked, in the dialect; with words for what it cannot express, where that is
+    /// Returns the name of the definition that `target` refers to; a new one is what `form` returns.
+    pub(crate) fn define(
+        &mut self,
+        target: &str,
+        form: fn(&mut Self, &str) -> Result<Value, Unsupported>,
+    ) -> Result<String, Unsupported> {
+        if let Some(name) = self.definitions.known(target, "") {
+            return Ok(name.to_owned());
+        }
+        let count = self.definitions.count();
+        let name = self.definitions.name(target, "");
+        match form(self, target) {
+            Ok(form) => self.definitions.define(name.clone(), form),
+            Err(unsupported) => {
+                self.definitions.forget_from(count);
+                return Err(unsupported);
+            }
+        }
+        Ok(name)
+    }
+
+    /// Returns a schema with marked references in the dialect. Describes what the dialect cannot express, if that is
     /// allowed.
     fn form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         if self.path.len() > DEEPEST {
@@ -111,7 +120,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
     }
 
-    /// Returns a form of a schema that is nested too deeply: its type, where weaker forms are allowed.
+    /// Returns the form of a schema that is nested too deeply: its type, if weaker forms are allowed.
     fn form_of_outline(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         let unsupported = self.unsupported(format!("is nested deeper than {DEEPEST} levels; make it flatter"));
         match (&mut self.weakened, schema) {
@@ -123,7 +132,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
     }
 
-    /// Returns a form of the parts that the dialect can express: with fewer and fewer of them.
+    /// Returns a weaker form: the first of those with fewer and fewer keywords that the dialect can express.
     fn weak_form(&mut self, keywords: &Map<String, Value>, unsupported: Unsupported) -> Result<Value, Unsupported> {
         let noted = self.weakened.as_ref().map_or(0, Vec::len);
         for weaker in weaker_forms(keywords, self.root, &mut self.opened) {
@@ -142,7 +151,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     fn exact_form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         self.count()?;
         match schema {
-            Value::Bool(true) => Ok(self.dialect.anything()),
+            Value::Bool(true) => Ok(D::anything()),
             Value::Bool(false) => Err(self.unsupported("allows no value; remove it").with_nothing_left()),
             Value::Object(keywords) if keywords.len() == 1 && keywords.get("not").is_some_and(is_anything) => {
                 Err(self.unsupported("allows no value; remove it").with_nothing_left())
@@ -158,7 +167,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
     }
 
-    /// Counts one more schema; an error at the limit.
+    /// Counts a schema; returns an error at the limit.
     fn count(&mut self) -> Result<(), Unsupported> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             self.unsupported(format!(
@@ -201,7 +210,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Ok(properties)
     }
 
-    /// Returns the schema that `reference` leads to in the dialect, on a way of its own from the root.
+    /// Returns the schema that `reference` leads to in the dialect, with the path of its own place.
     #[cfg(feature = "openai")]
     pub(crate) fn apart(&mut self, reference: &str) -> Result<Value, Unsupported> {
         let mut schema = self.pointed(reference)?;
@@ -209,7 +218,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         self.apart_from_here(reference, schema)
     }
 
-    /// Whether a marked reference leads to a schema that it is within, so that writing it out has no end.
+    /// Whether a marked reference is cyclic: it leads to a schema that contains it.
     #[cfg(feature = "gemini")]
     pub(crate) fn is_cyclic(&self, reference: &Value) -> bool {
         self.is_open(target(reference), within(reference))
@@ -220,8 +229,8 @@ impl<'a, D: Dialect> Walk<'a, D> {
         to == "#" || around.any(|opened| opened.to == to)
     }
 
-    /// Returns the schema that `reference` leads to in the dialect, on a way of its own from the root: references to it are
-    /// within it.
+    /// Returns the schema that `reference` leads to in the dialect, with the path of its own place: references to it are
+    /// cyclic.
     #[cfg(feature = "gemini")]
     pub(crate) fn apart_within_itself(&mut self, reference: &str) -> Result<Value, Unsupported> {
         let mut schema = self.pointed(reference)?;
@@ -239,11 +248,10 @@ impl<'a, D: Dialect> Walk<'a, D> {
         form
     }
 
-    /// Returns a schema with its references written out and its `allOf` put together: those that its own keywords are held
-    /// to, not those in its parts.
+    /// Returns a schema with its own references inlined and its own `allOf` merged; those of its subschemas stay.
     fn resolved(&mut self, mut whole: Map<String, Value>) -> Result<Map<String, Value>, Unsupported> {
         while let Some(reference) = whole.shift_remove("$ref") {
-            let target = self.written_out(&reference)?;
+            let target = self.inlined(&reference)?;
             if target.contains_key("$ref") {
                 self.count()?;
             }
@@ -251,7 +259,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
         if let Some(Value::Array(all)) = whole.shift_remove("allOf") {
             for member in all {
-                // Nested parts multiply, and are not counted as children.
+                // Nested `allOf` members multiply, and are not counted as children.
                 self.count()?;
                 let member = match member {
                     Value::Object(member) => self.resolved(member)?,
@@ -264,9 +272,10 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Ok(whole)
     }
 
-    /// Returns the target of `reference`, with its own references marked as within it.
-    fn written_out(&mut self, reference: &Value) -> Result<Map<String, Value>, Unsupported> {
-        let (to, within) = (target(reference), within(reference));
+    /// Returns the target of `reference`, with its references marked as contained in it.
+    fn inlined(&mut self, reference: &Value) -> Result<Map<String, Value>, Unsupported> {
+        let to = target(reference);
+        let within = within(reference);
         if self.is_open(to, within) {
             return Err(self.unsupported(format!(
                 "is recursive through `{to}`, which {} cannot express; limit its depth, or use a string that contains \
@@ -309,13 +318,13 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Unsupported::new(&self.path, why)
     }
 
-    /// Says that this schema has a keyword that the dialect does not know.
+    /// Returns the error that this schema has a keyword that the dialect does not know.
     pub(crate) fn unknown(&self, key: &str) -> Unsupported {
         Unsupported::keyword(&self.path, key, D::NAME)
     }
 }
 
-/// Whether a schema allows each value in so many words.
+/// Whether a schema is `true` or empty.
 fn is_anything(schema: &Value) -> bool {
     *schema == Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }

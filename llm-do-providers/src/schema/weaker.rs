@@ -1,4 +1,4 @@
-//! Weaker schemas in place of one that a dialect cannot express.
+//! Weaker schemas, for a schema that a dialect cannot express.
 
 use serde_json::{Map, Value, json};
 
@@ -22,23 +22,24 @@ pub(super) fn is_hard(schema: &Schema) -> bool {
     schema.keys().any(|key| UNSUPPORTED_KEYWORDS.contains(&key.as_str()) || HARD.contains(&key.as_str()))
 }
 
-/// A schema that allows what another one does, and more.
+/// A schema that accepts all values of another one, and more.
 pub(super) struct Weaker {
     pub(super) schema: Schema,
-    /// The keywords that it lacks.
+    /// The keywords that were dropped.
     pub(super) dropped: Vec<String>,
 }
 
-/// Returns weaker schemas, whose references are marked, the strongest first; references that are inlined are added to `opened`.
+/// Returns weaker schemas with marked references, the strongest first. Adds the references that are inlined to
+/// `opened`.
 pub(super) fn weaker_forms(keywords: &Schema, root: &Value, opened: &mut Vec<Opened>) -> Vec<Weaker> {
     let mut simple = without(keywords, &UNSUPPORTED_KEYWORDS);
     if EVALUATING.iter().any(|key| keywords.contains_key(*key)) {
-        // What the dropped keywords have evaluated is not known any longer.
+        // The properties that the dropped keywords evaluate are no longer known.
         simple.shift_remove("unevaluatedProperties");
     }
     let mut plain = without(&simple, &HARD);
     if keywords.contains_key("patternProperties") {
-        // Names that a pattern allows would be refused as undeclared ones.
+        // Properties that a pattern allows would be refused as undeclared.
         plain.shift_remove("additionalProperties");
     }
     let mut forms = vec![simple, plain.clone()];
@@ -50,7 +51,7 @@ pub(super) fn weaker_forms(keywords: &Schema, root: &Value, opened: &mut Vec<Ope
     forms.into_iter().map(|schema| weaker(keywords, schema)).collect()
 }
 
-/// Returns the type and the remarks of a schema.
+/// Returns the type and the annotations of a schema.
 pub(super) fn outline(keywords: &Schema) -> Schema {
     let kept =
         keywords.iter().filter(|(key, value)| REMARKS.contains(&key.as_str()) || *key == "type" && value.is_string());
@@ -70,7 +71,7 @@ fn without(schema: &Schema, dropped: &[&str]) -> Schema {
     kept.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// Returns one object of all properties, with references marked as within those that were inlined.
+/// Returns one object with all properties, whose references are marked as contained in those that were inlined.
 fn flattened(keywords: &Schema, root: &Value, opened: &mut Vec<Opened>) -> Schema {
     let marked = Value::Object(keywords.clone());
     let Value::Object(own) = unmarked(&marked) else { return Schema::new() };
@@ -85,7 +86,7 @@ fn flattened(keywords: &Schema, root: &Value, opened: &mut Vec<Opened>) -> Schem
     flat
 }
 
-/// Returns which reference the first marked one is within.
+/// Returns the inlined reference that contains the first marked reference.
 fn first_within(schema: &Value) -> Option<usize> {
     match schema {
         Value::Object(keywords) => keywords.iter().find_map(|(key, value)| match key.as_str() {
@@ -103,7 +104,7 @@ pub(super) fn with_rules(form: Value, keywords: &Schema, dropped: &[String]) -> 
     let rules: Schema = rules.map(|(key, value)| (key.clone(), value.clone())).collect();
     let Value::Object(rules) = unmarked(&Value::Object(rules)) else { return form };
     let mut form = match form {
-        // Nothing may stand beside a reference.
+        // A reference may have no siblings.
         Value::Object(form) if form.contains_key("$ref") => Schema::from_iter([("anyOf".to_owned(), json!([form]))]),
         Value::Object(form) => form,
         other => return other,

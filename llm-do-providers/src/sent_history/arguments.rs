@@ -1,24 +1,24 @@
-//! The arguments of calls, which servers parse again, and fail at what a model once wrote wrongly.
+//! The arguments of calls. Servers parse them again, and refuse invalid ones that a model once wrote.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// What is sent for the arguments of a call.
+/// The arguments of a call, by what can be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arguments<'a> {
     /// The object that the model wrote, without white space around it.
     Object(&'a str),
-    /// The model wrote nothing.
+    /// An empty text.
     Nothing,
     /// JSON, but not an object.
     NotAnObject(&'a str),
-    /// No JSON that every server parses.
+    /// Not JSON, or JSON that some server refuses.
     Invalid(&'a str),
 }
 
-/// Returns what the arguments `text` are; an object is nested at most `depth` deep.
+/// Classifies the arguments `text`; an object may be nested at most `depth` deep.
 pub(crate) fn arguments(text: &str, depth: usize) -> Arguments<'_> {
     let trimmed = text.trim_matches([' ', '\n', '\r', '\t']);
     if text.trim().is_empty() {
@@ -32,8 +32,8 @@ pub(crate) fn arguments(text: &str, depth: usize) -> Arguments<'_> {
     }
 }
 
-/// Returns whether a text is JSON that parsers agree on: no half of a surrogate pair, no number beyond 64-bit floats, no key
-/// twice in one object, and at most `depth` nested lists and objects.
+/// Returns whether a text is JSON that all parsers accept: without unpaired surrogates, numbers beyond 64-bit floats
+/// and duplicate keys, and with at most `depth` nested lists and objects.
 pub(crate) fn is_plain_json(text: &str, depth: usize) -> bool {
     let mut json = serde_json::Deserializer::from_str(text);
     Plain { depth }.deserialize(&mut json).is_ok() && json.end().is_ok()

@@ -8,11 +8,11 @@ const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// The ids that a provider accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdRule {
-    /// Up to so many bytes, without white space and control characters.
+    /// At most this number of bytes, without white space and control characters.
     Printable(usize),
-    /// Letters, digits, `_` and `-`, up to so many.
+    /// At most this number of letters, digits, `_` and `-`.
     Word(usize),
-    /// Exactly so many letters and digits.
+    /// Exactly this number of letters and digits.
     Exact(usize),
 }
 
@@ -26,7 +26,7 @@ impl IdRule {
     }
 }
 
-/// Returns the id under which a call and its result are sent, where `repeat` earlier calls have the [same](key) id.
+/// Returns the id that a call and its result are sent with; `repeat` earlier calls have an id with the same [key].
 pub(crate) fn call_id(id: &str, repeat: u32, rule: IdRule) -> Cow<'_, str> {
     if repeat == 0 && rule.accepts(id) {
         return id.into();
@@ -38,8 +38,8 @@ pub(crate) fn call_id(id: &str, repeat: u32, rule: IdRule) -> Cow<'_, str> {
     }
 }
 
-/// Returns the id without the characters that providers refuse. Ids with one key are counted together, since they could be sent
-/// as the same id.
+/// Returns the id without the characters that providers refuse. Ids with the same key are counted together, since they
+/// could be sent as the same id.
 pub(super) fn key(id: &str) -> Cow<'_, str> {
     if id.chars().all(is_word) {
         return id.into();
@@ -51,11 +51,11 @@ fn is_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_' || letter == '-'
 }
 
-/// Returns `length` digits for an id, always the same.
+/// Returns `length` digits that are a hash of an id.
 fn digits(id: &str, repeat: u32, length: usize) -> String {
     let repeated = repeat.to_le_bytes();
     let repeated = if repeat == 0 { &[][..] } else { &repeated };
-    // FNV-1a, whose values are the same in every program; chance makes two of one conversation alike once in 10^13.
+    // FNV-1a, which is stable across programs. Two ids of a conversation collide with a probability of 10⁻¹³.
     let mut hash = id
         .bytes()
         .chain(repeated.iter().copied())

@@ -1,4 +1,4 @@
-//! What of a whole history decides how its messages are sent, read once for each message.
+//! The ids of a history, which affect how later messages are sent. Each message is read once.
 
 use std::collections::HashMap;
 
@@ -10,32 +10,32 @@ use crate::message::{Message, ProviderData, ResponsePart};
 pub(crate) struct Outline {
     /// The number of messages read so far.
     read: usize,
-    /// How many calls have the id with this key.
+    /// The number of calls by the key of their id.
     calls: HashMap<Box<str>, u32>,
     /// The ids of a provider's own items, with the provider.
     items: HashMap<Box<str>, Vec<Box<str>>>,
-    /// By the place of a message, and of a part in it.
+    /// The repeats by the index of the message and of its part.
     repeats: HashMap<(usize, usize), Repeats>,
 }
 
-/// How the ids of a part repeat earlier ones.
+/// Whether the ids of a part repeat earlier ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Repeats {
-    /// How many earlier calls have the id of this call.
+    /// The number of earlier calls with the same id.
     pub(crate) call: u32,
-    /// Whether an earlier part has the same id of its provider.
+    /// Whether an earlier part has the same provider's id.
     pub(crate) item: bool,
 }
 
 impl Outline {
     /// Returns the outline of `messages`.
-    pub(crate) fn of(messages: &[Message]) -> Self {
+    pub(crate) fn from_messages(messages: &[Message]) -> Self {
         let mut outline = Self::default();
         outline.read(messages);
         outline
     }
 
-    /// Reads the messages that are new; those before are as they were.
+    /// Reads the new messages; the earlier ones must be unchanged.
     pub(crate) fn read(&mut self, messages: &[Message]) {
         for (place, message) in messages.iter().enumerate().skip(self.read) {
             let Message::Assistant { parts } = message else { continue };
@@ -49,19 +49,19 @@ impl Outline {
         self.read = messages.len();
     }
 
-    /// Forgets everything, if more than the first `kept` messages were read.
+    /// Clears the outline if more than the first `kept` messages were read.
     pub(crate) fn truncate(&mut self, kept: usize) {
         if kept < self.read {
             *self = Self::default();
         }
     }
 
-    /// Whether exactly so many messages were read.
+    /// Whether exactly `length` messages were read.
     pub(crate) fn has_read(&self, messages: usize) -> bool {
         self.read == messages
     }
 
-    /// Returns how the ids of the part `number` of the message at `place` repeat earlier ones.
+    /// Returns the repeats of the part `number` of the message at `place`.
     pub(crate) fn repeats(&self, place: usize, number: usize) -> Repeats {
         self.repeats.get(&(place, number)).copied().unwrap_or_default()
     }
@@ -94,7 +94,7 @@ fn data(part: &ResponsePart) -> Option<&ProviderData> {
     }
 }
 
-/// Returns the id of a provider's item or block; a container is the same over many answers.
+/// Returns the id of a provider's item or block, except for a container, which many answers share.
 fn item_id(data: &ProviderData) -> Option<&str> {
     let data = &data.data;
     let id = data["id"].as_str().or_else(|| data["use"]["id"].as_str())?;

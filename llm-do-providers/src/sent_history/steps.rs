@@ -1,4 +1,5 @@
-//! The messages of a history in the order of every provider: each answer with calls is followed by the results of all of them.
+//! The messages of a history in the order that every provider requires: each answer with calls is followed by the
+//! results of all its calls.
 
 use super::outline::{Outline, Repeats};
 use crate::attachment::Attachment;
@@ -7,7 +8,7 @@ use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
 /// The result of a call that has none in the history.
 const UNFINISHED: &str = "not finished: the conversation was interrupted";
 
-/// What is sent of a history, with the places of the messages.
+/// A step of a history, with the index of its message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step<'a> {
     User(usize, &'a [UserPart]),
@@ -16,17 +17,27 @@ pub(crate) enum Step<'a> {
     Results(Results<'a>),
 }
 
+impl Step<'_> {
+    /// Returns the index at which the JSON of this step is cached; `None` if the JSON depends on later messages.
+    pub(crate) fn place(&self) -> Option<usize> {
+        match self {
+            Self::User(place, _) | Self::Answer(place, _) => Some(*place),
+            Self::Results(results) => results.place(),
+        }
+    }
+}
+
 /// The results of an answer's calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Results<'a> {
     messages: &'a [Message],
-    /// The place of the answer.
+    /// The index of the answer.
     answer: usize,
-    /// The place after the messages of results that follow it.
+    /// The index after the messages with its results.
     end: usize,
 }
 
-/// A call, with its result if it has one.
+/// A call and its result, if any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answered<'a> {
     pub(crate) call: &'a ToolCall,
@@ -49,8 +60,7 @@ impl<'a> Answered<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Returns the place at which the JSON of these results is kept; `None` if it depends on what follows.
-    pub(crate) fn place(&self) -> Option<usize> {
+    fn place(&self) -> Option<usize> {
         let Some(Message::Tool { results }) = self.messages[..self.end].get(self.answer + 1) else { return None };
         let calls = calls(self.messages, self.answer).map(|(_, call)| &call.id);
         let is_complete = calls.eq(results.iter().map(|result| &result.call_id))
@@ -103,7 +113,7 @@ pub(crate) fn steps(messages: &[Message]) -> impl Iterator<Item = Step<'_>> {
     })
 }
 
-/// Returns the calls of the answer at `place`, with their places among its parts.
+/// Returns the calls of the answer at `place`, with their indices among its parts.
 fn calls(messages: &[Message], place: usize) -> impl Iterator<Item = (usize, &ToolCall)> {
     let parts = match &messages[place] {
         Message::Assistant { parts } => parts.as_slice(),
@@ -115,8 +125,8 @@ fn calls(messages: &[Message], place: usize) -> impl Iterator<Item = (usize, &To
     })
 }
 
-/// Returns the calls of the answer at `place` with their results among the messages up to `end`: where ids repeat, the first
-/// result is that of the first call.
+/// Returns the calls of the answer at `place` with their results among the messages up to `end`: if ids repeat, the
+/// first result belongs to the first call.
 fn pair(
     messages: &[Message],
     place: usize,

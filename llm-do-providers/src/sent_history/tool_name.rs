@@ -10,8 +10,8 @@ const UNNAMED: &str = "unnamed_tool";
 
 /// Returns the name of a called tool as every provider accepts it: `^[a-zA-Z0-9_-]{1,64}$`.
 ///
-/// All tools have such names; a model made up any other name, such as `multi_tool_use.parallel`. The call's result has the name
-/// as the model wrote it.
+/// All tools have such names; a model invents other names, such as `multi_tool_use.parallel`. The result of the call
+/// states the name that the model wrote.
 pub(crate) fn tool_name(name: &str) -> Cow<'_, str> {
     let is_valid = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     if name.is_empty() {

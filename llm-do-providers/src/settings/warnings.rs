@@ -15,16 +15,27 @@ impl Warnings {
     /// Returns `value` if it is `accepted`; otherwise records that `setting` is not sent, and why.
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn accept<T>(&mut self, setting: &str, value: Option<T>, accepted: bool, reason: &str) -> Option<T> {
-        if value.is_some() && !accepted {
+        if accepted {
+            return value;
+        }
+        if value.is_some() {
             self.not_sent(setting, reason);
         }
-        value.filter(|_| accepted)
+        None
     }
 
     /// Records that `setting` is not sent, and why.
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn not_sent(&mut self, setting: &str, reason: &str) {
         self.0.push(SettingWarning::new(setting, format!("not sent: {reason}")));
+    }
+
+    /// Records that those of `settings` that are set are not sent, and why.
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
+    pub(crate) fn no_field(&mut self, settings: &[(&str, bool)], reason: &str) {
+        for (setting, _) in settings.iter().filter(|(_, is_set)| *is_set) {
+            self.not_sent(setting, reason);
+        }
     }
 
     /// Records that `setting` is changed; `how` describes the new value and the reason.

@@ -63,7 +63,7 @@ fn written(value: Value, schema: Option<&Value>) -> String {
     }
 }
 
-/// Returns an output in the form of its schema: the runtime asks for a value that is not an object as `result` of one.
+/// Returns an output in the form of its schema: a value that is not an object is the property `result` of one.
 fn shaped(value: Value, schema: &Value) -> Value {
     let is_wrapper = schema["properties"].as_object().is_some_and(|fields| fields.keys().eq(["result"]));
     if is_wrapper && value.get("result").is_none() { json!({ "result": value }) } else { value }

@@ -40,7 +40,7 @@ const PROVIDER: &str = "replay";
 /// # let folder = std::env::temp_dir().join(format!("llm-do-replay-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// let path = folder.join("greeting.jsonl");
-/// // Stands for a paid model; if the file exists, it is not even created.
+/// // Replaces a paid model; not created if the file exists.
 /// let real = || Ok(FunctionModel::new(|_| Ok(Response::new("m", vec![], Usage::of_request(3, 4)))));
 /// let model = ReplayModel::open(&path, real)?;
 /// # let messages = [Message::user("Hello!")];
@@ -58,12 +58,12 @@ const PROVIDER: &str = "replay";
 pub struct ReplayModel {
     name: String,
     profile: Profile,
-    source: Source,
+    source: AnswerSource,
 }
 
 /// The source of answers.
 #[derive(Clone)]
-enum Source {
+enum AnswerSource {
     File(Arc<Mutex<ReplayedRecording>>),
     /// A real model, whose answers are recorded.
     Real(Arc<dyn Model>, Arc<Mutex<Recording>>),
@@ -89,7 +89,7 @@ impl ReplayModel {
         let real = real()?;
         let (name, profile) = (real.name().to_owned(), real.profile());
         let recording = Recording::new(path, &name, profile).map_err(|error| recording_error(path, &error))?;
-        Ok(Self { name, profile, source: Source::Real(Arc::new(real), Arc::new(Mutex::new(recording))) })
+        Ok(Self { name, profile, source: AnswerSource::Real(Arc::new(real), Arc::new(Mutex::new(recording))) })
     }
 
     /// Replays the file at `path`.
@@ -101,7 +101,7 @@ impl ReplayModel {
         let path = path.as_ref();
         let (recording, name, profile) =
             ReplayedRecording::read(path).map_err(|error| recording_error(path, &error))?;
-        Ok(Self { name, profile, source: Source::File(Arc::new(Mutex::new(recording))) })
+        Ok(Self { name, profile, source: AnswerSource::File(Arc::new(Mutex::new(recording))) })
     }
 
     /// Sets the features of the model. Default: those of the recorded one, with all server-side tools, since each
@@ -118,7 +118,7 @@ impl ReplayModel {
     /// Panics with the number of unused answers and the line of the next one, if there are any.
     #[track_caller]
     pub fn assert_finished(&self) {
-        let Source::File(recording) = &self.source else { return };
+        let AnswerSource::File(recording) = &self.source else { return };
         let unused = lock(recording).describe_unused();
         assert!(unused.is_none(), "`{}` has unused recorded answers: {}", self.name, unused.unwrap_or_default());
     }
@@ -143,8 +143,8 @@ fn recording_error(path: &Path, error: &std::io::Error) -> ProviderError {
 impl fmt::Debug for ReplayModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let real = match &self.source {
-            Source::Real(real, _) => Some(real),
-            Source::File(_) => None,
+            AnswerSource::Real(real, _) => Some(real),
+            AnswerSource::File(_) => None,
         };
         f.debug_struct("ReplayModel").field("name", &self.name).field("real", &real).finish_non_exhaustive()
     }
@@ -162,15 +162,15 @@ impl Model for ReplayModel {
 
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
         match &self.source {
-            Source::File(_) => Ok(Vec::new()),
-            Source::Real(real, _) => real.tool_notes(tool),
+            AnswerSource::File(_) => Ok(Vec::new()),
+            AnswerSource::Real(real, _) => real.tool_notes(tool),
         }
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
         let (real, recording) = match &self.source {
-            Source::File(recording) => return answer(&mut lock(recording), &request),
-            Source::Real(real, recording) => (real, recording),
+            AnswerSource::File(recording) => return answer(&mut lock(recording), &request),
+            AnswerSource::Real(real, recording) => (real, recording),
         };
         let response = real.request(request).await?;
         lock(recording).record(request_json(&request), &response).map_err(|error| {

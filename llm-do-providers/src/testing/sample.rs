@@ -15,16 +15,16 @@ const MAX_ITEMS: u64 = 1_000;
 /// ones next to 0; of alternatives, the one with the fewest nested references is used, or else the first. The
 /// keywords `pattern`, `not`, `uniqueItems` and similar ones are not supported.
 pub(super) fn sample(schema: &Value) -> Value {
-    let sampler = Sampler { root: schema };
+    let sampler = ValueSampler { root: schema };
     (0..MAX_REFERENCES).find_map(|references| sampler.value(schema, references)).unwrap_or_default()
 }
 
-struct Sampler<'a> {
+struct ValueSampler<'a> {
     /// The schema that references point into.
     root: &'a Value,
 }
 
-impl Sampler<'_> {
+impl ValueSampler<'_> {
     /// Returns a value with at most `references` nested references.
     fn value(&self, schema: &Value, references: usize) -> Option<Value> {
         match schema {

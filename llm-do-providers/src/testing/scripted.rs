@@ -245,7 +245,7 @@ impl ScriptedModel {
 
     fn next(&self, request: Request<'_>) -> Result<Response, ProviderError> {
         let mut script = self.script();
-        script.asked.push(RecordedRequest::of(request));
+        script.asked.push(RecordedRequest::from_request(request));
         let is_last = script.repeats && script.answers.len() == 1;
         if let Some(Ok(last)) = script.answers.front().filter(|_| is_last) {
             return Ok(self.response(last.clone(), request));

@@ -100,7 +100,7 @@ impl TestModel {
     }
 
     fn answer(&self, request: &Request<'_>) -> Vec<ResponsePart> {
-        let turn = Turn::of(request);
+        let turn = Turn::from_request(request);
         let calls = self.calls(request, &turn);
         if !calls.is_empty() {
             let numbered = calls.into_iter().enumerate();
@@ -177,7 +177,7 @@ struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    fn of(request: &Request<'a>) -> Self {
+    fn from_request(request: &Request<'a>) -> Self {
         let results = request.since_prompt().iter().filter_map(|message| match message {
             Message::Tool { results } => Some(results),
             _ => None,

@@ -10,7 +10,7 @@ use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, To
 use crate::model::StreamEvent;
 
 #[derive(Debug)]
-pub(super) enum Block {
+pub(super) enum AnswerBlock {
     Text {
         text: String,
         citations: Vec<Value>,
@@ -22,13 +22,13 @@ pub(super) enum Block {
     Call {
         place: usize,
         name: Arc<str>,
-        input: Input,
+        input: PartialInput,
         kept: RawBlock,
     },
-    /// The use of a tool that runs on the server.
+    /// A use of a server-side tool.
     Use {
         name: Arc<str>,
-        input: Input,
+        input: PartialInput,
         kept: RawBlock,
     },
     /// A block that is kept unchanged.
@@ -39,16 +39,16 @@ pub(super) enum Block {
 
 /// The input of a tool, as JSON text that may be incomplete.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct PartialInput {
     begun: Value,
     grown: String,
 }
 
-impl Input {
-    fn of(block: &mut RawBlock) -> Self {
+impl PartialInput {
+    fn take_from(block: &mut RawBlock) -> Self {
         let begun = match block.shift_remove("input") {
             None | Some(Value::Null) => json!({}),
-            // Some servers send the JSON as a text.
+            // Some servers send the JSON as a string.
             Some(Value::String(text)) if text.trim().is_empty() => json!({}),
             Some(Value::String(text)) => return Self { begun: json!({}), grown: text },
             Some(input) => input,
@@ -56,9 +56,14 @@ impl Input {
         Self { begun, grown: String::new() }
     }
 
-    /// Servers send an empty object and then the text, or only the object.
+    /// Returns the JSON text: servers send an empty object and then deltas, or only the object.
     fn text(self) -> String {
         if self.grown.trim().is_empty() { self.begun.to_string() } else { self.grown }
+    }
+
+    /// Whether it arrived with the start of the block.
+    fn is_begun(&self) -> bool {
+        self.begun.as_object().is_some_and(|fields| !fields.is_empty())
     }
 
     fn value(&self) -> Option<Value> {
@@ -66,7 +71,7 @@ impl Input {
     }
 }
 
-impl Block {
+impl AnswerBlock {
     /// Returns a block at its start, after `calls` calls.
     pub(super) fn new(mut block: RawBlock, calls: usize) -> Self {
         match block.get("type").and_then(Value::as_str) {
@@ -81,11 +86,11 @@ impl Block {
             Some("tool_use") => {
                 block.shift_remove("type");
                 let name = word(&mut block, "name").into();
-                Self::Call { place: calls, name, input: Input::of(&mut block), kept: block }
+                Self::Call { place: calls, name, input: PartialInput::take_from(&mut block), kept: block }
             }
             Some("server_tool_use") => {
                 let name = word(&mut block, "name").into();
-                Self::Use { name, input: Input::of(&mut block), kept: block }
+                Self::Use { name, input: PartialInput::take_from(&mut block), kept: block }
             }
             _ => Self::Raw(block),
         }
@@ -125,7 +130,7 @@ impl Block {
         Some(StreamEvent::ServerSideToolDone { name: Arc::clone(name), input: input.value()?, error: failure(block) })
     }
 
-    /// Takes a delta, and returns its event.
+    /// Adds a delta; returns its event.
     pub(super) fn grow(&mut self, delta: Delta) -> Option<StreamEvent> {
         match (self, delta) {
             (Self::Text { citations, .. }, Delta { citation: Some(citation), .. }) => {
@@ -147,8 +152,8 @@ impl Block {
             (Self::Call { place, name, input, .. }, Delta { partial_json: Some(arguments), .. }) => {
                 let arguments = arguments.into_string();
                 input.grown.push_str(&arguments);
-                let shown = StreamEvent::ToolCall { index: *place, name: Arc::clone(name), arguments };
-                Some(shown).filter(|_| !name.is_empty())
+                let is_named = !name.is_empty();
+                is_named.then(|| StreamEvent::ToolCall { index: *place, name: Arc::clone(name), arguments })
             }
             (Self::Use { input, .. }, Delta { partial_json: Some(more), .. }) => {
                 input.grown.push_str(&more.into_string());
@@ -183,36 +188,29 @@ impl Block {
     }
 }
 
-impl Input {
-    /// Whether it arrived with the start of the block.
-    fn is_begun(&self) -> bool {
-        self.begun.as_object().is_some_and(|fields| !fields.is_empty())
-    }
-}
-
 /// Returns the parts of an answer: a result directly after its use is merged into one part; any other keeps its place.
-pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
+pub(super) fn parts(blocks: Vec<AnswerBlock>) -> Vec<ResponsePart> {
     let mut parts = Vec::with_capacity(blocks.len());
     let mut blocks = blocks.into_iter().peekable();
     while let Some(block) = blocks.next() {
         match block {
-            Block::Text { text, citations } => {
+            AnswerBlock::Text { text, citations } => {
                 parts.extend((!text.is_empty()).then_some(ResponsePart::Text { text }));
                 let citations = (!citations.is_empty()).then(|| json!({"type": "citations", "citations": citations}));
                 parts.extend(citations.map(opaque));
             }
-            Block::Thinking { text, kept } => parts.extend(thinking(text, kept)),
-            Block::Call { name, input, kept, .. } => parts.push(call(&name, input, kept)),
-            Block::Use { name, input, kept } => {
+            AnswerBlock::Thinking { text, kept } => parts.extend(thinking(text, kept)),
+            AnswerBlock::Call { name, input, kept, .. } => parts.push(call(&name, input, kept)),
+            AnswerBlock::Use { name, input, kept } => {
                 let id = id(&kept);
                 let result = blocks.next_if(|next| next.answers() == Some(id));
                 parts.push(server_side(&name, &input, kept, result));
             }
-            Block::Raw(block) if block.get("type").is_some_and(|word| word == "redacted_thinking") => {
+            AnswerBlock::Raw(block) if block.get("type").is_some_and(|word| word == "redacted_thinking") => {
                 parts.push(ResponsePart::Thinking(Thinking::new("").with_provider_data(data(block))));
             }
-            Block::Raw(block) => parts.push(ResponsePart::Opaque(data(block))),
-            Block::Unknown => {}
+            AnswerBlock::Raw(block) => parts.push(ResponsePart::Opaque(data(block))),
+            AnswerBlock::Unknown => {}
         }
     }
     set_failures(&mut parts);
@@ -220,7 +218,7 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
 }
 
 /// Sets the error of each use whose result is a separate part.
-pub(in crate::anthropic) fn set_failures(parts: &mut [ResponsePart]) {
+pub(super) fn set_failures(parts: &mut [ResponsePart]) {
     let failed: Vec<_> = parts.iter().filter_map(failed_use).collect();
     for part in parts {
         let ResponsePart::ServerSideTool(used) = part else { continue };
@@ -241,7 +239,7 @@ fn failed_use(part: &ResponsePart) -> Option<(String, String)> {
 /// Returns the id of the use that a result block belongs to.
 fn answered(block: &RawBlock) -> Option<&str> {
     let is_result = block.get("type")?.as_str()?.ends_with("_tool_result");
-    block.get("tool_use_id").filter(|_| is_result)?.as_str()
+    if is_result { block.get("tool_use_id")?.as_str() } else { None }
 }
 
 /// A thought whose signature was cut off cannot be sent back.
@@ -254,15 +252,15 @@ fn thinking(text: String, kept: RawBlock) -> Option<ResponsePart> {
     Some(ResponsePart::Thinking(thought.with_provider_data(data(kept))))
 }
 
-fn call(name: &str, input: Input, mut kept: RawBlock) -> ResponsePart {
+fn call(name: &str, input: PartialInput, mut kept: RawBlock) -> ResponsePart {
     let call = ToolCall::new(word(&mut kept, "id"), name, input.text());
     ResponsePart::ToolCall(if kept.is_empty() { call } else { call.with_provider_data(data(kept)) })
 }
 
-fn server_side(name: &str, input: &Input, kept: RawBlock, result: Option<Block>) -> ResponsePart {
+fn server_side(name: &str, input: &PartialInput, kept: RawBlock, result: Option<AnswerBlock>) -> ResponsePart {
     let mut data = RawBlock::from_iter([("use".to_owned(), Value::Object(kept))]);
     let (mut output, mut error) = (Value::Null, None);
-    if let Some(Block::Raw(mut result)) = result {
+    if let Some(AnswerBlock::Raw(mut result)) = result {
         error = failure(&result);
         output = result.shift_remove("content").unwrap_or_default();
         data.insert("result".to_owned(), Value::Object(result));
@@ -275,7 +273,7 @@ fn id(kept: &RawBlock) -> &str {
     kept.get("id").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns why a use failed, by its result: the error of the tool, or of the code that it ran.
+/// Returns the error of a use by its result: that of the tool, or of the code that it ran.
 fn failure(result: &RawBlock) -> Option<String> {
     let content = result.get("content")?;
     let code = content["return_code"].as_i64().filter(|code| *code != 0);
@@ -290,7 +288,7 @@ fn data(block: RawBlock) -> ProviderData {
     ProviderData::new(PROVIDER, Value::Object(block))
 }
 
-/// Takes a text out of a block; empty if it is absent.
+/// Removes and returns a string of a block; empty if it is absent.
 fn word(block: &mut RawBlock, name: &str) -> String {
     match block.shift_remove(name) {
         Some(Value::String(text)) => text,

@@ -16,7 +16,7 @@ pub(super) struct UsageCounts {
     cache_read: LenientCount,
     output: LenientCount,
     thinking: LenientCount,
-    /// Uses of server-side tools: all, searches, runs of code, and those whose charge is unknown.
+    /// Uses of server-side tools: all of them, searches, code runs, and uses with an unknown charge.
     server_side: u64,
     searches: u64,
     code_runs: u64,
@@ -24,7 +24,7 @@ pub(super) struct UsageCounts {
     /// Whether the answer names the container in which its code ran.
     has_container: bool,
     tier: ServiceTier,
-    /// Whether the speed or the region has a price of its own.
+    /// Whether the speed or the region has its own price.
     is_special: bool,
     /// The usage of samplings that the other counts do not include.
     beside: Usage,
@@ -36,12 +36,12 @@ impl UsageCounts {
         Self { tier, ..Self::default() }
     }
 
-    /// Takes a container's id, if the answer has one: the container is charged by time.
+    /// Records whether the answer has a container, which is charged by time.
     pub(super) fn take_container(&mut self, container: Option<&Value>) {
         self.has_container |= container.is_some_and(Value::is_object);
     }
 
-    /// Takes the counts that are present.
+    /// Updates the counts that are present.
     pub(super) fn take(&mut self, tokens: Option<Tokens>) {
         let Some(tokens) = tokens else { return };
         self.input.update(tokens.input_tokens);
@@ -61,12 +61,13 @@ impl UsageCounts {
         self.is_special |= tokens.speed.as_deref() == Some("fast") || tokens.inference_geo.as_deref() == Some("us");
     }
 
-    /// Takes the uses of tools, which grow. By <https://platform.claude.com/docs/en/about-claude/pricing> (read 2026-11-28),
-    /// a search is charged by use and code by time; fetching pages and searching tools cost their tokens only.
+    /// Updates the uses of tools, which only grow. By <https://platform.claude.com/docs/en/about-claude/pricing> (read
+    /// 2026-11-28), a search is charged by use and code by time; fetching pages and searching tools cost their tokens
+    /// only.
     fn take_tools(&mut self, requests: &Map<String, Value>) {
         let [mut all, mut searches, mut code_runs, mut other] = [0_u64; 4];
         for (name, uses) in requests {
-            let uses = LenientCount::of(uses).count();
+            let uses = LenientCount::from_value(uses).count();
             all = all.saturating_add(uses);
             let kind = match name.strip_suffix("_requests").unwrap_or(name) {
                 "web_search" => &mut searches,
@@ -111,9 +112,9 @@ fn is_beside(iteration: &Value) -> bool {
     matches!(iteration["type"].as_str(), Some("compaction" | "advisor_message"))
 }
 
-/// Returns the usage of one sampling, which is not a request of its own.
+/// Returns the usage of one sampling, which does not count as a request.
 fn sampled(iteration: &Value) -> Usage {
-    let count = |key: &str| LenientCount::of(&iteration[key]).count();
+    let count = |key: &str| LenientCount::from_value(&iteration[key]).count();
     let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
     let input = count("input_tokens").saturating_add(read).saturating_add(written);
     Usage {

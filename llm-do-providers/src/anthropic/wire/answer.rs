@@ -1,4 +1,4 @@
-//! Answers, parsed leniently, as servers really send them.
+//! The JSON of answers, parsed leniently, since servers deviate from the documentation.
 //!
 //! By <https://platform.claude.com/docs/en/api/messages/create> and
 //! <https://platform.claude.com/docs/en/build-with-claude/streaming>.
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::lenient::{JsonText, LenientCount, Word, boxed, index, list, object, text};
 
-/// A block in its raw form: its type decides which fields are read.
+/// A raw block; its type determines its fields.
 pub(in crate::anthropic) type RawBlock = Map<String, Value>;
 
 /// A whole answer, or the start of a streamed one.
@@ -16,7 +16,7 @@ pub(in crate::anthropic) type RawBlock = Map<String, Value>;
 pub(in crate::anthropic) struct MessageBody {
     #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) model: Option<String>,
-    /// Blocks; some servers send a text for one.
+    /// The blocks; some servers send a string instead of a block.
     #[serde(default, deserialize_with = "list")]
     pub(in crate::anthropic) content: Option<Vec<Value>>,
     #[serde(default, deserialize_with = "object")]
@@ -28,9 +28,9 @@ pub(in crate::anthropic) struct MessageBody {
     pub(in crate::anthropic) error: Option<Value>,
 }
 
-/// One event of a streamed answer, of any type, which decides the fields that are present. Rare fields are boxed.
+/// An event of a streamed answer; its type determines which fields are present.
 #[derive(Debug, Deserialize)]
-pub(in crate::anthropic) struct Event<'a> {
+pub(in crate::anthropic) struct MessagesEvent<'a> {
     #[serde(borrow, rename = "type", default)]
     pub(in crate::anthropic) kind: Word<'a>,
     /// The index of its block.
@@ -52,7 +52,7 @@ pub(in crate::anthropic) struct Event<'a> {
 pub(in crate::anthropic) struct Delta {
     #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) text: Option<String>,
-    /// A piece of JSON text; the JSON itself with some servers.
+    /// A delta of JSON text; some servers send the JSON itself.
     pub(in crate::anthropic) partial_json: Option<JsonText>,
     #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) thinking: Option<String>,
@@ -82,14 +82,14 @@ pub(in crate::anthropic) struct Tokens {
     pub(in crate::anthropic) output_tokens_details: Option<OutputDetails>,
     /// The usage of each sampling of the request.
     pub(in crate::anthropic) iterations: Option<Box<Value>>,
-    /// How many requests each server-side tool made, by names such as `web_search_requests`.
+    /// The number of requests of each server-side tool, by names such as `web_search_requests`.
     pub(in crate::anthropic) server_tool_use: Option<Box<Value>>,
     #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) service_tier: Option<Box<str>>,
     /// `fast`, or the standard one.
     #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) speed: Option<Box<str>>,
-    /// The region of the inference; `us` has a price of its own.
+    /// The region of the inference; `us` has its own price.
     #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) inference_geo: Option<Box<str>>,
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::CacheControl;
-use crate::attachment::Attachment;
+use crate::attachment::Base64;
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -16,7 +16,7 @@ pub(in crate::anthropic) enum Block<'a> {
     Text(TextBlock<'a>),
     Image(Image<'a>),
     Document(Document<'a>),
-    ToolResult(ToolResult<'a>),
+    ToolResult(ToolResultBlock<'a>),
     ToolUse(ToolUse<'a>),
     /// Unchanged, parsed and serialized again.
     Rebuilt(Rebuilt<'a>),
@@ -33,16 +33,16 @@ impl<'a> Block<'a> {
         Self::Text(TextBlock { text: text.into(), citations: Some(citations), cache_control: None })
     }
 
-    pub(in crate::anthropic) fn image(source: Source<'a>) -> Self {
+    pub(in crate::anthropic) fn image(source: FileSource<'a>) -> Self {
         Self::Image(Image { source, cache_control: None })
     }
 
-    pub(in crate::anthropic) fn document(title: Option<&'a str>, source: Source<'a>) -> Self {
+    pub(in crate::anthropic) fn document(title: Option<&'a str>, source: FileSource<'a>) -> Self {
         Self::Document(Document { source, title, cache_control: None })
     }
 
     pub(in crate::anthropic) fn result(id: Cow<'a, str>, content: ResultBlock<'a>, is_error: bool) -> Self {
-        Self::ToolResult(ToolResult { tool_use_id: id, content, is_error, cache_control: None })
+        Self::ToolResult(ToolResultBlock { tool_use_id: id, content, is_error, cache_control: None })
     }
 
     pub(in crate::anthropic) fn tool_use(
@@ -81,7 +81,7 @@ pub(in crate::anthropic) struct TextBlock<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "image")]
 pub(in crate::anthropic) struct Image<'a> {
-    source: Source<'a>,
+    source: FileSource<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
 }
@@ -89,7 +89,7 @@ pub(in crate::anthropic) struct Image<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "document")]
 pub(in crate::anthropic) struct Document<'a> {
-    source: Source<'a>,
+    source: FileSource<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,24 +98,14 @@ pub(in crate::anthropic) struct Document<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(in crate::anthropic) enum Source<'a> {
+pub(in crate::anthropic) enum FileSource<'a> {
     Base64 { media_type: &'static str, data: Base64<'a> },
     Text { media_type: &'static str, data: &'a str },
 }
 
-/// A file's bytes, written as base64.
-#[derive(Debug)]
-pub(in crate::anthropic) struct Base64<'a>(pub(in crate::anthropic) &'a Attachment);
-
-impl Serialize for Base64<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0.base64())
-    }
-}
-
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "tool_result")]
-pub(in crate::anthropic) struct ToolResult<'a> {
+pub(in crate::anthropic) struct ToolResultBlock<'a> {
     tool_use_id: Cow<'a, str>,
     #[serde(skip_serializing_if = "ResultBlock::is_empty")]
     content: ResultBlock<'a>,
@@ -160,7 +150,7 @@ pub(in crate::anthropic) enum Input<'a> {
     Instead(Value),
 }
 
-/// A block whose parts are kept in several places.
+/// A kept block, completed with the fields that are stored in the part.
 #[derive(Debug)]
 pub(in crate::anthropic) struct Rebuilt<'a> {
     pub(in crate::anthropic) kept: &'a Map<String, Value>,

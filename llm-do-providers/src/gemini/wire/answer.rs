@@ -1,4 +1,4 @@
-//! Answers, whole or in pieces: a streamed answer is several of the same type, each with the new content.
+//! The JSON of answers. A streamed answer consists of chunks of the same type, each with the new content.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::AnswerPart;
 use crate::lenient::{LenientCount, Word, boxed, index, list, object, text};
 
-/// A piece. What few pieces have is boxed, and each struct takes at most 128 bytes, since each is moved several times.
+/// A chunk. Rare fields are boxed, so that each struct has at most 128 bytes.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::gemini) struct Chunk<'a> {
@@ -27,7 +27,7 @@ pub(in crate::gemini) struct Candidate<'a> {
     #[serde(default, deserialize_with = "index")]
     pub(in crate::gemini) index: Option<i64>,
     #[serde(default, deserialize_with = "object")]
-    pub(in crate::gemini) content: Option<Parts>,
+    pub(in crate::gemini) content: Option<CandidateContent>,
     #[serde(borrow)]
     pub(in crate::gemini) finish_reason: Option<Word<'a>>,
     #[serde(default, deserialize_with = "boxed")]
@@ -37,7 +37,7 @@ pub(in crate::gemini) struct Candidate<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(in crate::gemini) struct Parts {
+pub(in crate::gemini) struct CandidateContent {
     #[serde(default, deserialize_with = "list")]
     pub(in crate::gemini) parts: Option<Vec<AnswerPart>>,
 }
@@ -49,7 +49,7 @@ pub(in crate::gemini) struct PromptFeedback {
     pub(in crate::gemini) block_reason: Option<String>,
 }
 
-/// What was used up to now, by <https://ai.google.dev/api/generate-content#UsageMetadata> (read 2026-11-22).
+/// The usage so far, by <https://ai.google.dev/api/generate-content#UsageMetadata> (read 2026-11-22).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::gemini) struct Tokens {
@@ -74,7 +74,7 @@ pub(in crate::gemini) struct Tokens {
 }
 
 impl Tokens {
-    /// Takes newer counts, which include the older ones; a count of zero may be left out.
+    /// Updates the counts with newer ones, which include the older ones; a count of zero may be omitted.
     pub(in crate::gemini) fn update(&mut self, newer: Self) {
         self.prompt_token_count.update(newer.prompt_token_count);
         self.cached_content_token_count.update(newer.cached_content_token_count);
@@ -88,12 +88,12 @@ impl Tokens {
         self.traffic_type = newer.traffic_type.or(self.traffic_type.take());
     }
 
-    /// Returns how many of the tokens of the prompt are of audio.
+    /// Returns the number of audio tokens in the prompt.
     pub(in crate::gemini) fn audio_tokens(&self) -> u64 {
         self.prompt_tokens_details.as_deref().map(audio).unwrap_or_default()
     }
 
-    /// Returns how many of the cached tokens are of audio.
+    /// Returns the number of cached audio tokens.
     pub(in crate::gemini) fn cached_audio_tokens(&self) -> u64 {
         self.cache_tokens_details.as_deref().map(audio).unwrap_or_default()
     }
@@ -101,5 +101,5 @@ impl Tokens {
 
 fn audio(details: &Value) -> u64 {
     let details = details.as_array().into_iter().flatten().filter(|tokens| tokens["modality"] == "AUDIO");
-    details.map(|tokens| LenientCount::of(&tokens["tokenCount"]).count()).fold(0, u64::saturating_add)
+    details.map(|tokens| LenientCount::from_value(&tokens["tokenCount"]).count()).fold(0, u64::saturating_add)
 }

@@ -21,7 +21,7 @@ pub(in crate::gemini) struct AnswerPart {
 pub(in crate::gemini) enum Kind {
     Text(String),
     Call(FunctionCallPart),
-    Media(Blob),
+    Media(AnswerBlob),
     ServerTool(ServerTool, Value),
     /// A part of an unknown kind; empty if it has no content.
     Unknown(Map<String, Value>),
@@ -73,7 +73,7 @@ pub(in crate::gemini) struct FunctionCallPart {
 }
 
 impl FunctionCallPart {
-    /// Takes the arguments, which some servers send as JSON text.
+    /// Takes the arguments, which some servers send as a string of JSON.
     pub(in crate::gemini) fn take_arguments(&mut self) -> String {
         let Some(args) = self.args.take().filter(|args| args.get() != "null") else { return "{}".to_owned() };
         let written = serde_json::from_str::<String>(args.get()).ok();
@@ -87,7 +87,7 @@ impl FunctionCallPart {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::gemini) struct Blob {
+pub(in crate::gemini) struct AnswerBlob {
     #[serde(default, deserialize_with = "text")]
     pub(in crate::gemini) mime_type: Option<String>,
     #[serde(default, deserialize_with = "text")]
@@ -100,10 +100,10 @@ impl<'de> Deserialize<'de> for AnswerPart {
     }
 }
 
-/// The fields of a part by name; serde's `flatten` would copy each text once more.
+/// The names of the fields of a part.
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
-enum Field {
+enum PartField {
     Text,
     Thought,
     ThoughtSignature,
@@ -127,12 +127,12 @@ impl<'de> Visitor<'de> for AnswerPartVisitor {
         let mut others: Option<Map<String, Value>> = None;
         while let Some(field) = fields.next_key()? {
             match field {
-                Field::Text => text = fields.next_value::<LenientText>()?.0,
-                Field::Thought => thought = fields.next_value::<Flag>()?.0,
-                Field::ThoughtSignature => signature = fields.next_value::<LenientText>()?.0,
-                Field::FunctionCall => call = fields.next_value::<LenientObject<FunctionCallPart>>()?.0,
-                Field::InlineData => media = fields.next_value::<LenientObject<Blob>>()?.0,
-                Field::Other(name) => _ = others.get_or_insert_default().insert(name, fields.next_value()?),
+                PartField::Text => text = fields.next_value::<LenientText>()?.0,
+                PartField::Thought => thought = fields.next_value::<Flag>()?.0,
+                PartField::ThoughtSignature => signature = fields.next_value::<LenientText>()?.0,
+                PartField::FunctionCall => call = fields.next_value::<LenientObject<FunctionCallPart>>()?.0,
+                PartField::InlineData => media = fields.next_value::<LenientObject<AnswerBlob>>()?.0,
+                PartField::Other(name) => _ = others.get_or_insert_default().insert(name, fields.next_value()?),
             }
         }
         let has_own = |others: &Map<String, Value>| ServerTool::ALL.iter().any(|own| others.contains_key(own.name()));
@@ -154,7 +154,7 @@ impl<'de> Visitor<'de> for AnswerPartVisitor {
     }
 }
 
-/// A text, or a number in its place.
+/// A string, or a number instead.
 #[derive(Deserialize)]
 struct LenientText(#[serde(deserialize_with = "text")] Option<String>);
 

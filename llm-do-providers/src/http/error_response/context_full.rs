@@ -1,7 +1,7 @@
-//! Finds out from a server's text whether the conversation does not fit into the model's context.
+//! Detects from a server's message that the conversation exceeds the model's context.
 //!
-//! Only some servers have a code for it. The text of each is different, but has the same meaning: that something of the request
-//! (its prompt, its input, its tokens) is more than something of the model (its context, its maximum).
+//! Only some servers have a code for it. Their messages differ, but all state that a part of the request (its prompt,
+//! its input, its tokens) exceeds a limit of the model (its context, its maximum).
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::words::messages;
 
-/// What only the model's context is called.
+/// Names that are used only for the model's context.
 const CONTEXT: [&str; 13] = [
     "context length",
     "context limit",
@@ -26,7 +26,7 @@ const CONTEXT: [&str; 13] = [
     "maximum prompt length",
     "model token limit",
 ];
-/// Words for too much, or for what to do about it.
+/// Phrases for an excess, or for its fix.
 const TOO_MUCH: [&str; 21] = [
     "beyond",
     "but the request",
@@ -50,7 +50,7 @@ const TOO_MUCH: [&str; 21] = [
     "too long",
     "too many",
 ];
-/// What the request has too much of: the words that begin such a statement, and how it goes on within a few words.
+/// The subjects of an excess: the words that start such a statement, and the words that follow shortly after.
 const SUBJECTS: [&str; 14] = [
     "conversation",
     "history",
@@ -79,7 +79,8 @@ const STATEMENTS: [&[&str]; 10] = [
     &["must", "have", "less"],
     &["must", "have", "at", "most"],
 ];
-/// Statements that are of the conversation only if its tokens or its length come before them: validators write them of any field.
+/// Statements that are about the conversation only after a mention of its tokens or its length: validators use them for
+/// any field.
 const BOUNDS: [&[&str]; 9] = [
     &["greater", "than"],
     &["only", "support", "up", "to"],
@@ -91,15 +92,15 @@ const BOUNDS: [&[&str]; 9] = [
     &["must", "be", "less"],
     &["must", "be", "at", "most"],
 ];
-/// What a value must have at least.
+/// Phrases for a minimum.
 const MINIMUM: [&str; 4] = ["be greater than", "be larger than", "be longer than", "be more than"];
-/// Before those words.
+/// The words before a minimum.
 const REQUIRED: [&str; 2] = ["must ", "should "];
-/// What TGI writes before any fault of a request.
+/// The prefix of TGI's message for any invalid request.
 const PREFIX: &str = "input validation error:";
 /// The maximum number of words between a subject and its statement.
 const BETWEEN: usize = 10;
-/// Words of a limit on something over time.
+/// Words of a rate limit.
 const RATE: [&str; 11] = [
     "per minute",
     "per min",
@@ -113,9 +114,9 @@ const RATE: [&str; 11] = [
     "(tpm)",
     "(rpm)",
 ];
-/// Words for the memory of the server's machine, which a smaller context would fit into.
+/// Words for the memory of the server's machine, which is too small for the context.
 const MACHINE: [&str; 2] = ["memory", "vram"];
-/// Words that show that an error is about a part of the request, not the whole conversation.
+/// Words that indicate that an error is about a part of the request, not the whole conversation.
 const OTHER: [&str; 25] = [
     "array",
     "attachment",
@@ -170,13 +171,13 @@ fn reports(message: &str) -> bool {
     states(text.map_or(&*message, |(_, text)| text))
 }
 
-/// Returns a message without its words for a value that is too small.
+/// Returns a message without its statements about a minimum.
 fn without_minimum(message: &str) -> String {
     let phrases = REQUIRED.into_iter().flat_map(|required| MINIMUM.map(|minimum| [required, minimum].concat()));
     phrases.fold(message.to_owned(), |message, phrase| message.replace(&phrase, ""))
 }
 
-/// Returns whether a text reports that the request has too much of something that is counted in tokens.
+/// Returns whether a text reports that the request has too many tokens.
 fn states(text: &str) -> bool {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -191,19 +192,19 @@ fn states(text: &str) -> bool {
             || words.iter().enumerate().any(|(place, _)| begins(&words[place..])))
 }
 
-/// Whether a text is TGI's bound on the inputs, whose sign is not a word.
+/// Whether a text is TGI's message for long inputs, which contains a comparison operator instead of a word.
 fn bounds_inputs(text: &str) -> bool {
     text.split_once("inputs").is_some_and(|(_, rest)| rest.contains("must be <="))
 }
 
-/// Whether words are "too many tokens", perhaps with words between them.
+/// Whether the words contain "too many tokens", with at most a few words in between.
 fn too_many_tokens(words: &[&str]) -> bool {
     words.windows(2).enumerate().any(|(place, pair)| {
         pair == ["too", "many"] && words[place + 2..].iter().take(3).any(|word| word.starts_with("token"))
     })
 }
 
-/// Whether words begin with a subject that a statement follows.
+/// Whether the words start with a subject that a statement follows.
 fn begins(words: &[&str]) -> bool {
     let is_subject = words.first().is_some_and(|word| SUBJECTS.contains(word));
     is_subject
@@ -218,7 +219,7 @@ fn begin_with(words: &[&str], statements: &[&[&str]]) -> bool {
     statements.iter().any(|statement| words.starts_with(statement))
 }
 
-/// Whether it is the limit on the answer that is too high, and not the input together with it.
+/// Whether only the limit on the answer is too high, not its sum with the input.
 fn limits_output(message: &str) -> bool {
     let Some((name, place)) =
         OUTPUT.iter().filter_map(|name| Some((name, message.find(name)?))).min_by_key(|(_, at)| *at)
@@ -227,14 +228,14 @@ fn limits_output(message: &str) -> bool {
     };
     let (before, after) = (&message[..place], &message[place + name.len()..]);
     let stands_with_input = ["input", "prompt", "message", "and ", "+"].iter().any(|word| before.contains(word));
-    // Up to the end of the sentence, so that what follows is of the same limit.
+    // Up to the end of the sentence, so that the statement is about the same limit.
     let sentence = after.split(". ").next().unwrap_or(after);
     let is_too_high =
         ["too large", "too high", "must be", "should be", "exceed", "cannot be", " > ", "at most", "less than"];
     !stands_with_input && is_too_high.iter().any(|words| sentence.contains(words))
 }
 
-/// Returns a message without sentences in quotation marks, which may be of the prompt; words in them are names of fields.
+/// Returns a message without quoted sentences, which may be part of the prompt; quoted words are names of fields.
 fn without_quotes(message: &str) -> String {
     let mut text = message.to_owned();
     for mark in ['"', '`', '\''] {
@@ -245,7 +246,7 @@ fn without_quotes(message: &str) -> String {
         });
         text = kept.collect::<Vec<_>>().join(" ");
     }
-    // What a server repeats behind a colon after "got" or "received" is of the request.
+    // The text after "got:" or "received:" is quoted from the request.
     match text.find(" received: ").or_else(|| text.find(" got: ")) {
         Some(place) => text[..place].to_owned(),
         None => text,

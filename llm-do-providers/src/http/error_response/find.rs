@@ -1,12 +1,13 @@
-//! Finds the error in JSON that a server sent in place of an answer, in each form that servers have for it.
+//! Finds the error in JSON that a server sent in place of an answer, in any form that servers use.
 
 use serde_json::{Map, Value, json};
 
-/// The fields of an error that are read.
+/// The fields of an error.
 const FIELDS: [&str; 9] = ["message", "code", "type", "status", "param", "detail", "details", "metadata", "__type"];
 /// The fields for an error's text, in order.
 const TEXTS: [&str; 7] = ["message", "Message", "detail", "msg", "error_message", "error_msg", "error_description"];
-/// Parts of the types of errors, in lower case: an event of any other type, even one with a message, is unknown and no error.
+/// Parts of the types of errors, in lower case. An event of any other type is unknown and not an error, even with a
+/// message.
 const OF_ERRORS: [&str; 19] = [
     "authentic",
     "denied",
@@ -29,16 +30,17 @@ const OF_ERRORS: [&str; 19] = [
     "unavailable",
 ];
 
-/// Returns the error that stands in place of a whole answer, or of a piece of one; `None` if it is not an error.
+/// Returns the error in place of an answer, or of an event; `None` if it is not an error.
 ///
-/// It stands in `error`, as an object or a text, in a list of `errors`, or in the fields of an object whose type is `error`.
+/// The error is in `error`, as an object or a string, in a list `errors`, or in the fields of an object with the type
+/// `error`.
 pub(crate) fn answered_error(answer: &Value) -> Option<Value> {
     let answer = answer.get(0).unwrap_or(answer);
     let error = &answer["error"];
     if has_content(error) {
         return Some(match error {
             Value::Object(_) => error.clone(),
-            // TGI and xAI put the rest beside the text.
+            // TGI and xAI put the other fields next to the text.
             Value::String(text) => beside(answer, text),
             _ => beside(answer, ""),
         });
@@ -50,7 +52,8 @@ pub(crate) fn answered_error(answer: &Value) -> Option<Value> {
     (is_error("object") || is_error("type")).then(|| fields(answer))
 }
 
-/// Returns the error that an object without any part of an answer is: one of those above, or one with a message.
+/// Returns the error of an object that contains no part of an answer: like [`answered_error`], or an object with a
+/// message.
 pub(crate) fn flat_error(object: &Value) -> Option<Value> {
     if let Some(error) = answered_error(object) {
         return Some(error);
@@ -65,7 +68,7 @@ pub(crate) fn flat_error(object: &Value) -> Option<Value> {
     has_text.then(|| fields(object))
 }
 
-/// Whether a type, or the name of an event, may be that of an error: an empty one may be.
+/// Whether a type, or the name of an event, may be that of an error; an empty one may be.
 pub(crate) fn names_error(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     word.is_empty() || OF_ERRORS.iter().any(|part| word.contains(part))
@@ -83,7 +86,8 @@ pub(in crate::http) fn text_of(body: &str) -> String {
     error.and_then(|error| Some(error["message"].as_str()?.to_owned())).unwrap_or_else(|| body.to_owned())
 }
 
-/// Whether a value in the place of an error is one: some servers write `null`, an empty text or object, or code 0 for none.
+/// Whether the value of an error field is an error: some servers send `null`, an empty string or object, or code 0 if
+/// there was no error.
 pub(crate) fn has_content(error: &Value) -> bool {
     match error {
         Value::Null | Value::Bool(false) => false,
@@ -108,7 +112,7 @@ fn beside(answer: &Value, text: &str) -> Value {
     error
 }
 
-/// The fields of an error at the top of an object; its `type` is left out where it is only the word `error`.
+/// Returns the fields of an error at the top level of an object, without the `type` if that is only `error`.
 fn fields(object: &Value) -> Value {
     let known = FIELDS.into_iter().filter_map(|key| Some((key.to_owned(), object.get(key)?.clone())));
     let mut fields: Map<_, _> = known.filter(|(key, value)| key != "type" || value != "error").collect();
@@ -117,7 +121,7 @@ fn fields(object: &Value) -> Value {
     {
         fields.insert("message".to_owned(), text.into());
     }
-    // FastAPI's list of what is wrong.
+    // FastAPI's list of faults.
     let mut faults = object["detail"].as_array().into_iter().flatten();
     if let Some(first) = faults.find(|fault| fault["msg"].is_string()) {
         fields.entry("message").or_insert_with(|| first["msg"].clone());

@@ -1,12 +1,12 @@
-//! What of the request a refusal is about, in our names: a tool and its property, a message, a setting.
+//! Names the part of the request that a refusal is about, in our terms: a tool and its property, a message, a setting.
 
 use std::cell::LazyCell;
 
 use serde_json::Value;
 
-/// The most steps of a path.
+/// The maximum number of steps of a path.
 const MOST_STEPS: usize = 32;
-/// The words for the kinds of content.
+/// The names of kinds of content.
 const CONTENTS: [(&str, &[&str]); 7] = [
     ("image", &["image", "image_url", "input_image"]),
     ("document", &["document", "file", "input_file", "inline_data", "inlineData"]),
@@ -17,16 +17,16 @@ const CONTENTS: [(&str, &[&str]); 7] = [
     ("text", &["text", "input_text"]),
 ];
 
-/// Returns what an error object is about, looked up in the body `sent`.
-pub(super) fn of(error: &Value, sent: &[u8]) -> Option<String> {
-    // Most errors are not about a part of the request, which may be long.
+/// Returns the part of the body `sent` that an error object is about.
+pub(super) fn find(error: &Value, sent: &[u8]) -> Option<String> {
+    // The request may be long, so it is parsed only if the error has a path.
     let sent = LazyCell::new(|| serde_json::from_slice::<Value>(sent).unwrap_or_default());
     let steps = path(error, || &*sent)?;
     Some(described(&steps, &sent))
 }
 
-/// Returns the path to what the error is about. OpenAI, Google and `FastAPI` send it in a field; Anthropic and Google also begin
-/// the message with it.
+/// Returns the path to the part that the error is about. OpenAI, Google and `FastAPI` send it in a field; messages of
+/// Anthropic and Google may start with it.
 fn path<'a>(error: &Value, sent: impl FnOnce() -> &'a Value) -> Option<Vec<String>> {
     let message = error["message"].as_str().unwrap_or_default();
     let param = error["param"].as_str().and_then(steps).map(|mut steps| {
@@ -50,8 +50,8 @@ fn located(detail: &Value) -> Option<Vec<String>> {
     steps(&path.join("."))
 }
 
-/// The path before the first colon of a text, whose first step is a field of the request: servers in between write the class
-/// of an error there, such as `litellm.BadRequestError`.
+/// Returns the path before the first colon of a text, if its first step is a field of the request: proxies write the
+/// class of an error there, such as `litellm.BadRequestError`.
 fn beginning<'a>(message: &str, sent: impl FnOnce() -> &'a Value) -> Option<Vec<String>> {
     let text = message.trim_start_matches(['*', ' ']);
     let (path, _) = text.split_once(": ")?;
@@ -64,12 +64,12 @@ fn beginning<'a>(message: &str, sent: impl FnOnce() -> &'a Value) -> Option<Vec<
     is_path.then_some(steps)
 }
 
-/// Returns whether the request has a field of this name, which may be in camel case there.
+/// Returns whether the request has a field of this name, possibly in camel case.
 fn is_sent(field: &str, sent: &Value) -> bool {
     sent.get(field).or_else(|| sent.get(camel(field))).is_some()
 }
 
-/// The steps within a schema that OpenAI writes into its text: `In context=('properties', 'a')`.
+/// Returns the steps within a schema that OpenAI includes in its message: `In context=('properties', 'a')`.
 fn in_context(message: &str) -> Vec<String> {
     let Some((_, rest)) = message.split_once("context=(") else { return Vec::new() };
     let inside = rest.split_once(')').map_or("", |(inside, _)| inside);
@@ -98,7 +98,7 @@ fn described(steps: &[String], sent: &Value) -> String {
         ("messages" | "input" | "contents", Some(number)) => {
             let content =
                 content(&steps[2..], sent.get(first).and_then(|list| list.get(number.parse::<usize>().ok()?)));
-            // What Responses takes are messages, calls and results.
+            // The input of the Responses API consists of messages, calls and results.
             let place = match first {
                 "input" => format!("item {} of `input`", ordinal(number)),
                 _ => format!("message {}", ordinal(number)),
@@ -109,7 +109,7 @@ fn described(steps: &[String], sent: &Value) -> String {
     }
 }
 
-/// Returns the tool that a path goes to, and what of it.
+/// Returns the tool that a path leads to, and the part of it.
 fn tool(steps: &[String], number: &str, sent: &Value) -> String {
     let name = match tool_name(steps, sent) {
         Some(name) => format!("tool `{name}`"),
@@ -135,7 +135,7 @@ fn tool_name<'a>(steps: &[String], sent: &'a Value) -> Option<&'a str> {
             Ok(number) => here.get(number),
             Err(_) => here.get(step.as_str()).or_else(|| here.get(camel(step))),
         };
-        // Anthropic's paths have the kind of a tool, which is not a field.
+        // Anthropic's paths contain the kind of a tool, which is not a field.
         let Some(next) = next else { continue };
         if step == "parameters" || step == "input_schema" || step == "properties" {
             break;
@@ -147,7 +147,7 @@ fn tool_name<'a>(steps: &[String], sent: &'a Value) -> Option<&'a str> {
     name
 }
 
-/// Returns what kind of content a path goes to, in a message.
+/// Returns the kind of content that a path in a message leads to.
 fn content(steps: &[String], message: Option<&Value>) -> Option<&'static str> {
     let in_path = steps.iter().rev().find_map(|step| kind(step));
     let in_message = || {
@@ -170,7 +170,7 @@ fn is_number(step: &str) -> bool {
     step.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns Google's name of a field in JSON, which its paths have with `_`.
+/// Returns the JSON name of a field, which Google's paths contain in snake case.
 fn camel(step: &str) -> String {
     let mut words = step.split('_');
     let first = words.next().unwrap_or_default().to_owned();
@@ -184,10 +184,10 @@ fn camel(step: &str) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::of;
+    use super::find;
 
     fn place(error: &Value, sent: &Value) -> Option<String> {
-        of(error, sent.to_string().as_bytes())
+        find(error, sent.to_string().as_bytes())
     }
 
     #[test]

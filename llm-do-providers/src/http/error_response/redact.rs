@@ -1,12 +1,12 @@
-//! The server's own text, made fit to show to a user who asks for it: short, printable, without keys.
+//! Redacts the server's own text for display: short, printable, without keys.
 
 use std::cmp::Reverse;
 
-/// The longest text, in characters.
+/// The maximum length of a text, in characters.
 const LONGEST: usize = 500;
-/// The longest part in quotation marks, which may be of the prompt, in characters.
+/// The maximum length of a quoted part, which may repeat the prompt, in characters.
 const LONGEST_QUOTE: usize = 60;
-/// The beginnings of keys.
+/// The prefixes of keys.
 const KEYS: [&str; 16] = [
     "AIza",
     "Bearer",
@@ -27,21 +27,27 @@ const KEYS: [&str; 16] = [
 ];
 const INSTEAD: &str = "[redacted]";
 
-/// Returns the text without `secrets` and what looks like a key; empty if nothing is left.
+/// Returns the text without `secrets` and words that look like keys; empty if nothing is left.
 pub(in crate::http) fn redacted<'a>(text: &str, secrets: impl Iterator<Item = &'a str>) -> String {
     let mut secrets: Vec<_> = secrets.filter(|secret| secret.len() >= 6).collect();
-    // One may be a part of another.
+    // Longest first, since one secret may be a part of another.
     secrets.sort_unstable_by_key(|secret| Reverse(secret.len()));
     let known = secrets.into_iter().fold(text.to_owned(), |text, secret| text.replace(secret, INSTEAD));
     let printable: String =
         known.chars().map(|letter| if is_printable(letter) { letter } else { ' ' }).collect::<String>();
     let words: Vec<_> = printable.split_whitespace().map(without_key).collect();
-    let text = without_long_quotes(&words.join(" "));
-    let cut: String = text.chars().take(LONGEST).collect();
-    if cut.len() < text.len() { cut + "…" } else { cut }
+    clipped(&without_long_quotes(&words.join(" ")), LONGEST)
 }
 
-/// Whether a letter shows as itself: not a control, and none that is invisible or changes the direction of the text.
+/// Returns the first `most` characters of a text, and `…` for the rest.
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a character is visible: not a control, invisible or bidirectional character.
 fn is_printable(letter: char) -> bool {
     !letter.is_control()
         && !matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -62,7 +68,7 @@ fn without_key(word: &str) -> String {
     out + rest
 }
 
-/// Whether a word looks like a key: it begins like one, or is long with letters and digits mixed.
+/// Whether a word looks like a key: it starts like one, or is long and mixes letters and digits.
 fn is_key(word: &str) -> bool {
     let begins = word.len() >= 8 && KEYS.iter().any(|key| word.starts_with(key));
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
@@ -79,11 +85,10 @@ fn without_long_quotes(text: &str) -> String {
             out.push('"');
         }
         let is_quoted = place % 2 == 1;
-        if is_quoted && part.chars().count() > LONGEST_QUOTE {
-            out.extend(part.chars().take(LONGEST_QUOTE));
-            out.push('…');
+        if is_quoted {
+            out += &clipped(part, LONGEST_QUOTE);
         } else {
-            out.push_str(part);
+            out += part;
         }
     }
     out

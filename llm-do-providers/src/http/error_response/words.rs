@@ -19,7 +19,7 @@ const CONTEXT: [&str; 8] = [
     "requesttoolarge",
     "tokenslimitreached",
 ];
-/// A text, a list or a number in the request that is too long: not the whole.
+/// Codes for a string, a list or a number in the request that is too long, not for the whole request.
 const OF_A_FIELD: [&str; 4] = ["stringabovemax", "arrayabovemax", "integerabovemax", "abovemaxlength"];
 const CREDIT: [&str; 5] =
     ["billing", "insufficientbalance", "insufficientcredit", "insufficientfunds", "paymentrequired"];
@@ -47,7 +47,7 @@ const KINDS: [(ErrorKind, &[&str]); 5] = [
     (ErrorKind::Unavailable, &["apierror", "deadline", "internal", "servererror", "timeout"]),
     (ErrorKind::InvalidRequest, &["badrequest", "invalid", "notfound", "unprocessable", "unsupported", "validation"]),
 ];
-/// The same in sentences, for errors that have nothing else.
+/// Phrases in messages, for errors without such a code or type.
 const SENTENCES: [(ErrorKind, &[&str]); 3] = [
     (ErrorKind::RateLimited, &["rate limit", "ratelimit", "too many requests", "throttl", "rate exceeded"]),
     (
@@ -61,12 +61,12 @@ const SENTENCES: [(ErrorKind, &[&str]); 3] = [
 #[derive(Debug)]
 pub(super) struct Words {
     shown: Option<String>,
-    /// All of them, in lower case without `_`, `-` and `.`, between spaces.
+    /// All words, in lower case without `_`, `-` and `.`, separated by spaces.
     all: String,
 }
 
 impl Words {
-    pub(super) fn of(error: &Value) -> Self {
+    pub(super) fn from_error(error: &Value) -> Self {
         let raw = passed_on(error);
         let of = |error: &Value| ["code", "type", "status", "__type"].map(|key| error[key].as_str().map(str::to_owned));
         let inner = raw.as_ref().map(|raw| of(raw.get("error").unwrap_or(raw))).into_iter().flatten();
@@ -77,8 +77,8 @@ impl Words {
         Self { shown: shown(error), all }
     }
 
-    /// Returns the word to show: the `code`, or else the `type` or the `status`, if it is a bare word: a sentence might repeat
-    /// the prompt.
+    /// Returns the word to show: the `code`, or else the `type` or the `status`, if it is a single word. A sentence
+    /// might repeat the prompt.
     pub(super) fn shown(&self) -> Option<&str> {
         self.shown.as_deref()
     }
@@ -108,25 +108,25 @@ impl Words {
         self.has_any(&RATE)
     }
 
-    /// Returns the kind that the words name, if any.
+    /// Returns the kind that the words indicate, if any.
     pub(super) fn kind(&self) -> Option<ErrorKind> {
         KINDS.iter().find(|(_, parts)| self.has_any(parts)).map(|(kind, _)| *kind)
     }
 }
 
-/// Returns the kind that the server's prose names, if any.
+/// Returns the kind that the server's message indicates, if any.
 pub(super) fn kind_of_text(error: &Value) -> Option<ErrorKind> {
     let texts = messages(error);
     let names = |phrases: &[&str]| phrases.iter().any(|phrase| texts.iter().any(|text| text.contains(phrase)));
     SENTENCES.iter().find(|(_, phrases)| names(phrases)).map(|(kind, _)| *kind)
 }
 
-/// Whether the server's prose has this phrase, in lower case.
+/// Whether the server's message contains this phrase, in lower case.
 pub(super) fn has_phrase(error: &Value, phrase: &str) -> bool {
     messages(error).iter().any(|text| text.contains(phrase))
 }
 
-/// Returns the server's prose, and that of the server behind it, which OpenRouter passes on, in lower case.
+/// Returns the server's message in lower case, with that of the server behind OpenRouter.
 pub(super) fn messages(error: &Value) -> Vec<String> {
     let passed_on = passed_on(error);
     let places = |error: &Value| {
@@ -136,17 +136,17 @@ pub(super) fn messages(error: &Value) -> Vec<String> {
     let inner = passed_on.iter().flat_map(|raw| [raw, &raw["error"]]).flat_map(places);
     let raw = error["metadata"]["raw"].as_str().filter(|_| passed_on.is_none()).map(str::to_ascii_lowercase);
     let texts = places(error).into_iter().chain(inner).chain([raw]).flatten();
-    // A page of a server in between has nothing about the request.
+    // An HTML page of a proxy contains nothing about the request.
     texts.filter(|text| !is_page(text)).collect()
 }
 
-/// Whether a text is a page of HTML; Qwen's texts begin with a number in such brackets.
+/// Whether a text is an HTML page; Qwen's messages start with a number in angle brackets.
 fn is_page(text: &str) -> bool {
     let tag = text.trim_start().strip_prefix('<');
     tag.is_some_and(|tag| tag.starts_with(|letter: char| letter.is_ascii_alphabetic() || matches!(letter, '!' | '?')))
 }
 
-/// The error of the server behind OpenRouter.
+/// Returns the error of the server behind OpenRouter.
 fn passed_on(error: &Value) -> Option<Value> {
     serde_json::from_str(error["metadata"]["raw"].as_str()?).ok()
 }

@@ -7,7 +7,7 @@ use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
 
 /// A message with its attachments inlined as text.
 #[derive(Debug, PartialEq)]
-pub(in crate::local) enum ChatMessage {
+pub(in crate::local) enum TemplateMessage {
     /// A message of the user.
     User(String),
     /// An answer of the model.
@@ -28,15 +28,15 @@ pub(in crate::local) enum ChatMessage {
 /// # Errors
 ///
 /// Returns an error if an attachment is not text.
-pub(in crate::local) fn convert(messages: &[Message]) -> Result<Vec<ChatMessage>, ProviderError> {
+pub(in crate::local) fn convert(messages: &[Message]) -> Result<Vec<TemplateMessage>, ProviderError> {
     let mut converted = Vec::new();
     for message in messages {
         match message {
-            Message::User { parts } => converted.push(ChatMessage::User(user_text(parts)?)),
+            Message::User { parts } => converted.push(TemplateMessage::User(user_text(parts)?)),
             Message::Assistant { parts } => converted.push(assistant_message(parts)),
             Message::Tool { results } => {
                 for result in results {
-                    converted.push(ChatMessage::ToolResult(with_inlined_attachments(result)?));
+                    converted.push(TemplateMessage::ToolResult(with_inlined_attachments(result)?));
                 }
             }
         }
@@ -75,7 +75,7 @@ fn with_inlined_attachments(result: &ToolResult) -> Result<ToolResult, ProviderE
 }
 
 /// Converts an answer. Thinking signed by another provider is left out.
-fn assistant_message(parts: &[ResponsePart]) -> ChatMessage {
+fn assistant_message(parts: &[ResponsePart]) -> TemplateMessage {
     let (mut thoughts, mut texts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for part in parts {
         match part {
@@ -88,12 +88,12 @@ fn assistant_message(parts: &[ResponsePart]) -> ChatMessage {
             | ResponsePart::Opaque(_) => {}
         }
     }
-    ChatMessage::Assistant { thinking: thoughts.join("\n"), text: texts.join("\n"), calls }
+    TemplateMessage::Assistant { thinking: thoughts.join("\n"), text: texts.join("\n"), calls }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ChatMessage, convert};
+    use super::{TemplateMessage, convert};
     use crate::attachment::Attachment;
     use crate::error::ErrorKind;
     use crate::message::{Message, ToolCall, ToolResult, UserPart};
@@ -108,8 +108,8 @@ mod tests {
             Message::Tool { results: vec![result] },
         ];
         let expected = [
-            ChatMessage::User("Sum up.\nFile `list.txt`:\nMilk.".to_owned()),
-            ChatMessage::ToolResult(ToolResult::new(&call, "done\nFile of type `application/json`:\n[1]")),
+            TemplateMessage::User("Sum up.\nFile `list.txt`:\nMilk.".to_owned()),
+            TemplateMessage::ToolResult(ToolResult::new(&call, "done\nFile of type `application/json`:\n[1]")),
         ];
         assert_eq!(convert(&messages).expect("all attachments are text"), expected);
     }

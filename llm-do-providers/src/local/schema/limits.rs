@@ -163,7 +163,7 @@ fn bound_object(fields: &mut Map<String, Value>, siblings: &SchemaSummary) {
 
 /// Allows the properties that siblings name, and no more.
 fn close(fields: &mut Map<String, Value>, siblings: &SchemaSummary) {
-    let required = SchemaSummary::of(fields).required;
+    let required = SchemaSummary::from_fields(fields).required;
     set_default(fields, "properties", Map::new());
     let Some(Value::Object(properties)) = fields.get_mut("properties") else { return };
     for name in &siblings.named {

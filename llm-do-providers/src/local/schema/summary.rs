@@ -36,7 +36,7 @@ pub(super) struct SchemaSummary {
 
 impl SchemaSummary {
     /// Summarizes the keywords of `fields`, without references and applicators.
-    pub(super) fn of(fields: &Map<String, Value>) -> Self {
+    pub(super) fn from_fields(fields: &Map<String, Value>) -> Self {
         let is_constraint = |key: &&String| ANY_TYPE.contains(&key.as_str()) || types_of(key).next().is_some();
         let named = fields.get("properties").and_then(Value::as_object);
         let required = fields.get("required").and_then(Value::as_array);

@@ -39,15 +39,15 @@ impl Encoder {
     /// Reads the encoder of the vocabulary `names`.
     pub(super) fn read(file: &Gguf, names: &[String], kinds: &[TokenKind]) -> Result<Self, ProviderError> {
         match file.text("tokenizer.ggml.model").unwrap_or_default() {
-            "gpt2" => Self::of_bytes(file, names),
-            "llama" => Self::of_characters(file, names, kinds),
+            "gpt2" => Self::with_bytes(file, names),
+            "llama" => Self::with_characters(file, names, kinds),
             other => Err(fault::configuration(format!(
                 "unsupported vocabulary type `{other}` in the model's file: expected `gpt2` or `llama`; use another model"
             ))),
         }
     }
 
-    fn of_bytes(file: &Gguf, names: &[String]) -> Result<Self, ProviderError> {
+    fn with_bytes(file: &Gguf, names: &[String]) -> Result<Self, ProviderError> {
         let pre_tokenizer =
             PreTokenizer::by_name(file.text("tokenizer.ggml.pre").unwrap_or_default()).map_err(fault::configuration)?;
         let pairs = file.texts("tokenizer.ggml.merges").into_iter().map(pair).collect::<Option<Vec<_>>>();
@@ -66,7 +66,7 @@ impl Encoder {
     /// `SentencePiece` repeatedly merges the two neighbours whose result has the best score. That equals BPE with
     /// merges ordered by the scores of their results, which is also how the official conversion to `tokenizer.json`
     /// works.
-    fn of_characters(file: &Gguf, names: &[String], kinds: &[TokenKind]) -> Result<Self, ProviderError> {
+    fn with_characters(file: &Gguf, names: &[String], kinds: &[TokenKind]) -> Result<Self, ProviderError> {
         let scores = file.numbers("tokenizer.ggml.scores");
         if scores.len() != names.len() {
             return Err(invalid_vocabulary("the number of scores differs from the number of tokens"));

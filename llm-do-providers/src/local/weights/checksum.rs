@@ -40,7 +40,7 @@ impl Checksum {
 
     /// Returns an error unless the file at `path` has this checksum.
     pub(super) fn check(&self, path: &Path) -> Result<(), ProviderError> {
-        let actual = Self::of_file(path).map_err(|source| {
+        let actual = Self::from_file(path).map_err(|source| {
             fault::configuration(format!("cannot read `{}`; check its permissions", path.display())).with_source(source)
         })?;
         if actual == *self {
@@ -53,7 +53,7 @@ impl Checksum {
         )))
     }
 
-    fn of_file(path: &Path) -> io::Result<Self> {
+    fn from_file(path: &Path) -> io::Result<Self> {
         let mut hasher = Hasher::default();
         hasher.add_all(&mut File::open(path)?)?;
         Ok(hasher.value())

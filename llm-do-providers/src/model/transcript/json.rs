@@ -1,4 +1,4 @@
-//! The JSON of messages and tools, as models have sent it.
+//! Caches the JSON of messages and tools that models have sent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::message::Message;
 use crate::model::ToolSpec;
 use crate::sent_history::Outline;
 
-/// The maximum number of models whose JSON is kept; the first is dropped for another one.
+/// The maximum number of models whose JSON is cached; a further model replaces the oldest.
 const MAX_MODELS: usize = 4;
 
 /// A value of a request.
@@ -18,25 +18,25 @@ const MAX_MODELS: usize = 4;
 #[serde(untagged)]
 pub(crate) enum Json<T> {
     New(T),
-    /// The value as it was written for an earlier request.
+    /// The JSON that was written for an earlier request.
     Written(Arc<RawValue>),
 }
 
-/// What models have written of one conversation.
+/// The cached JSON of one conversation.
 #[derive(Debug, Default)]
 pub(super) struct WrittenJson(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
     models: Vec<ModelJson>,
-    /// Of the messages that were sent so far; shared with the request that is being written.
+    /// The outline of the messages sent so far; shared with the request that is being written.
     outline: Arc<Outline>,
 }
 
-/// What one model has written.
+/// The cached JSON of one model.
 #[derive(Debug)]
 struct ModelJson {
-    /// The model's own name: two models that were built separately never share the allocation.
+    /// The name of the model; two models that were built separately never share the allocation.
     model: Arc<str>,
     messages: Vec<Option<MessageJson>>,
     tools: Vec<ToolJson>,
@@ -44,7 +44,7 @@ struct ModelJson {
     deferred: Vec<ToolSpec>,
 }
 
-/// The values that a message became.
+/// The JSON values of one message.
 #[derive(Debug)]
 struct MessageJson {
     form: bool,
@@ -59,12 +59,12 @@ struct ToolJson {
     value: Arc<RawValue>,
 }
 
-/// Writes the messages and the tools of a request: those that were written before are not written again.
+/// Writes the messages and the tools of a request, from the cache if possible.
 ///
-/// Without a transcript, everything is new.
+/// Without a transcript, nothing is cached.
 #[derive(Debug, Default)]
 pub(crate) struct JsonWriter<'a> {
-    /// The model that writes is the last one.
+    /// The last entry is that of the model that writes.
     kept: Option<MutexGuard<'a, Kept>>,
 }
 
@@ -75,7 +75,7 @@ impl ModelJson {
 }
 
 impl WrittenJson {
-    /// Drops the JSON of all messages but the first `kept`.
+    /// Drops the JSON of all messages except the first `kept`.
     pub(super) fn truncate(&mut self, kept: usize) {
         let Kept { models, outline } = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for json in models {
@@ -109,17 +109,17 @@ impl WrittenJson {
 }
 
 impl JsonWriter<'_> {
-    /// Returns the outline of `messages`, of which only those are read that were not sent before.
+    /// Returns the outline of `messages`; reads only those that were not sent before.
     pub(crate) fn outline(&mut self, messages: &[Message]) -> Arc<Outline> {
-        let Some(kept) = &mut self.kept else { return Arc::new(Outline::of(messages)) };
+        let Some(kept) = &mut self.kept else { return Arc::new(Outline::from_messages(messages)) };
         if !kept.outline.has_read(messages.len()) {
             Arc::make_mut(&mut kept.outline).read(messages);
         }
         Arc::clone(&kept.outline)
     }
 
-    /// Adds the values of the message at `place` to `values`; `form` distinguishes the two forms that it may have. Without a
-    /// place they are not kept.
+    /// Adds the JSON of the message at `place` to `values`; `form` distinguishes two forms of a message. Without a
+    /// place, the JSON is not cached.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl JsonWriter<'_> {
             return Ok(());
         }
         let new = convert()?;
-        // What cannot be written is reported where the whole request is written.
+        // Writing the whole request reports this error.
         let Ok(written) = new.iter().map(write).collect::<serde_json::Result<Box<[_]>>>() else {
             values.extend(new.into_iter().map(Json::New));
             return Ok(());
@@ -154,7 +154,7 @@ impl JsonWriter<'_> {
         Ok(())
     }
 
-    /// States the deferred tools, where the JSON of messages depends on them: if they change, messages are written again.
+    /// Sets the deferred tools on which the JSON of messages depends: if they change, all messages are written again.
     #[cfg_attr(not(feature = "openai"), allow(dead_code, reason = "the Responses API has such messages"))]
     pub(crate) fn set_deferred(&mut self, tools: &[ToolSpec]) {
         let Some(json) = self.json() else { return };
@@ -165,7 +165,8 @@ impl JsonWriter<'_> {
         }
     }
 
-    /// Returns the tool `spec`, which is at `place` among its request's tools; `form` distinguishes the forms that it may have.
+    /// Returns the JSON of the tool `spec`, which is at `place` among the tools of the request; `form` distinguishes
+    /// forms of a tool.
     ///
     /// # Errors
     ///
@@ -184,7 +185,7 @@ impl JsonWriter<'_> {
         let new = convert()?;
         let Ok(value) = write(&new) else { return Ok(Json::New(new)) };
         let tool = ToolJson { form, spec: spec.clone(), value: Arc::clone(&value) };
-        // The tools of requests change behind the first one that differs, if they change at all.
+        // All tools after the first changed one have probably changed too.
         if place <= json.tools.len() {
             json.tools.truncate(place);
             json.tools.push(tool);
@@ -201,7 +202,7 @@ fn write(value: &impl Serialize) -> serde_json::Result<Arc<RawValue>> {
     to_raw_value(value).map(Arc::from)
 }
 
-/// Whether two tools share all their parts.
+/// Whether two tools share all allocations.
 fn is_same(one: &ToolSpec, other: &ToolSpec) -> bool {
     Arc::ptr_eq(&one.name, &other.name)
         && Arc::ptr_eq(&one.description, &other.description)

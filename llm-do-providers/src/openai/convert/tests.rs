@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Target, chat};
+use super::{Dialect, Target};
 use crate::attachment::Attachment;
 use crate::capability::OpenAiCapabilities;
 use crate::message::{Message, ResponsePart, Thinking, ToolCall, ToolResult, UserPart};
@@ -20,7 +20,7 @@ fn home() -> &'static Dialect {
 fn sent(request: &Request<'_>, dialect: &'static Dialect, stream: bool) -> Value {
     let capabilities = OpenAiCapabilities::default();
     let target = Target { model: "m", dialect, capabilities: &capabilities, is_mistral: dialect.is_mistral("m") };
-    serde_json::to_value(chat(target, request, stream, &mut JsonWriter::default()).unwrap().0).unwrap()
+    serde_json::to_value(super::request(target, request, stream, &mut JsonWriter::default()).unwrap().0).unwrap()
 }
 
 fn sent_messages(messages: &[Message]) -> Value {

@@ -1,10 +1,10 @@
-//! The table of servers, each with the pages that it follows, as of 2026-11.
+//! The table of servers, each with its documentation, as of 2026-11.
 
 use crate::http::ServerDefaults;
-use crate::openai::dialect::{Audio, Choice, Dialect, Field, Files, Pdf, Replay, Schemas, ThinkingFields};
+use crate::openai::dialect::{Audio, ChoiceRules, Dialect, Field, Files, Pdf, Replay, Schemas, ThinkingFields};
 
-/// The choice in OpenAI's words, which most servers know.
-const CHOICE: Choice = Choice { required: "required", names: true, while_thinking: true };
+/// OpenAI's tool choice, which most servers support.
+const CHOICE: ChoiceRules = ChoiceRules { required: "required", names: true, while_thinking: true };
 const NO_PDF: Files = Files { images: true, pdf: None, audio: Some(Audio::Object), in_results: false };
 
 /// <https://platform.openai.com/docs/api-reference/chat/create>
@@ -21,21 +21,22 @@ pub(in crate::openai) static OPENAI: Dialect = Dialect {
     ..ANY
 };
 
-/// A server that is not known here, spoken to as if it were OpenAI's but for the older name of the limit on tokens.
+/// An unknown server: treated like OpenAI, but with the older name of the token limit.
 pub(in crate::openai) static ELSEWHERE: Dialect = ANY;
 
-/// Kimi, which has no name here and is known by its hosts: <https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model>.
+/// Kimi, which has no prefix and is recognized by its hosts:
+/// <https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model>.
 ///
-/// While it thinks, it refuses an answer with calls and without a thought, for which it takes a space but no empty text, and any
-/// choice but `auto` and `none`.
+/// While it thinks, it refuses tool choices other than `auto` and `none`, and an answer with calls and without a
+/// thought. It accepts a space as the thought, but not an empty string.
 static KIMI: Dialect = Dialect {
     server: ServerDefaults { provider: "moonshot", ..OPENAI_SERVER },
-    choice: Some(Choice { while_thinking: false, ..CHOICE }),
+    choice: Some(ChoiceRules { while_thinking: false, ..CHOICE }),
     replay: Replay::Always(" "),
     ..ANY
 };
 
-/// The servers by their hosts, where a model is asked as `openai:..`.
+/// The hosts of known servers, for models `openai:..`.
 pub(in crate::openai) static HOSTS: [(&str, &Dialect); 7] = [
     ("api.deepseek.com", &DEEPSEEK),
     ("api.groq.com", &GROQ),
@@ -83,7 +84,7 @@ pub(in crate::openai) static DEEPSEEK: Dialect = Dialect {
     },
     takes: &[Field::MaxTokens, Field::Penalties, Field::StreamOptions],
     thinking: ThinkingFields::Switch,
-    choice: Some(Choice { while_thinking: false, ..CHOICE }),
+    choice: Some(ChoiceRules { while_thinking: false, ..CHOICE }),
     schemas: Schemas::Words,
     files: Files { images: true, pdf: None, audio: None, in_results: false },
     replay: Replay::Always(""),
@@ -125,7 +126,7 @@ pub(in crate::openai) static LLAMA_CPP: Dialect = Dialect {
     },
     takes: &[Field::MaxTokens, Field::Seed, Field::Penalties, Field::ParallelToolCalls, Field::StreamOptions],
     thinking: ThinkingFields::Effort,
-    choice: Some(Choice { names: false, ..CHOICE }),
+    choice: Some(ChoiceRules { names: false, ..CHOICE }),
     schemas: Schemas::LlamaCpp { of_tools: true },
     files: NO_PDF,
     replay: Replay::Field,
@@ -141,10 +142,10 @@ pub(in crate::openai) static MISTRAL: Dialect = Dialect {
         url_variable: "MISTRAL_BASE_URL",
         key_variables: &["MISTRAL_API_KEY"],
     },
-    // It refuses fields that it does not know, `stream_options` among them; the last piece has the figures anyway.
+    // It refuses unknown fields, including `stream_options`; the last chunk always has the usage.
     takes: &[Field::MaxTokens, Field::RandomSeed, Field::Penalties, Field::ParallelToolCalls],
     thinking: ThinkingFields::Effort,
-    choice: Some(Choice { required: "any", ..CHOICE }),
+    choice: Some(ChoiceRules { required: "any", ..CHOICE }),
     schemas: Schemas::Strict,
     files: Files { images: true, pdf: Some(Pdf::DocumentUrl), audio: Some(Audio::Bare), in_results: true },
     replay: Replay::Chunks,

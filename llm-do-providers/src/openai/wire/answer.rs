@@ -1,4 +1,4 @@
-//! Answers, parsed leniently, as servers really send them.
+//! The JSON of answers, parsed leniently, since servers deviate from the documentation.
 
 mod content;
 
@@ -14,8 +14,8 @@ pub(in crate::openai) use self::content::DeltaContent;
 use crate::lenient::{JsonText, LenientCount, LenientObject, Word, boxed, index, object, text};
 use crate::usage::ServiceTier;
 
-/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, and a
-/// struct that is not boxed takes at most 128 bytes, since it is moved several times.
+/// A whole answer, or a chunk of a streamed one: they differ only in `message` and `delta`. Rare fields are boxed, so
+/// that each struct has at most 128 bytes.
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Chunk<'a> {
     pub(in crate::openai) object: Option<Object>,
@@ -27,12 +27,12 @@ pub(in crate::openai) struct Chunk<'a> {
     #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) usage: Option<Box<Tokens>>,
     pub(in crate::openai) error: Option<Box<Value>>,
-    /// Where some servers put an error's code, beside `object: "error"`.
+    /// The code of an error of some servers, next to `object: "error"`.
     pub(in crate::openai) code: Option<Box<Value>>,
     #[serde(rename = "type")]
     pub(in crate::openai) kind: Option<Box<Value>>,
     pub(in crate::openai) message: Option<Box<Value>>,
-    /// Where Groq puts the figures of a stream, and why it stopped early.
+    /// Groq's usage and error of a stream.
     #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) x_groq: Option<Box<Groq>>,
 }
@@ -48,7 +48,7 @@ pub(in crate::openai) struct Groq {
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::openai) struct ReportedTier(pub(in crate::openai) Option<ServiceTier>);
 
-/// The kind of an answer, as far as it matters.
+/// The type of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::openai) enum Object {
     Error,
@@ -57,7 +57,7 @@ pub(in crate::openai) enum Object {
     Other,
 }
 
-/// The first of the answers; more are never asked for.
+/// The first choice; requests never ask for more.
 #[derive(Debug)]
 pub(in crate::openai) struct FirstChoice<'a>(pub(in crate::openai) Option<Choice<'a>>);
 
@@ -69,12 +69,12 @@ pub(in crate::openai) struct Choice<'a> {
     pub(in crate::openai) delta: Option<Box<Delta>>,
     #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) message: Option<Box<Delta>>,
-    /// Where Kimi puts the figures of a stream.
+    /// Kimi's usage of a stream.
     #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) usage: Option<Box<Tokens>>,
     #[serde(borrow)]
     finish_reason: Option<Box<Word<'a>>>,
-    /// OpenRouter's: the word of the server behind it, and why the answer ended early.
+    /// OpenRouter's fields: the finish reason of the server behind it, and the error of an answer.
     #[serde(borrow)]
     native_finish_reason: Option<Box<Word<'a>>>,
     pub(in crate::openai) error: Option<Box<Value>>,
@@ -90,7 +90,7 @@ pub(in crate::openai) struct Delta {
     #[serde(default, deserialize_with = "text")]
     pub(in crate::openai) reasoning: Option<Box<str>>,
     pub(in crate::openai) reasoning_details: Option<Box<Value>>,
-    /// Nearly always one in a piece.
+    /// Nearly always one element.
     #[serde(default, deserialize_with = "calls")]
     pub(in crate::openai) tool_calls: Option<SmallVec<[ToolCallDelta; 1]>>,
     /// The older form of one tool call; some servers send it beside the newer one.
@@ -112,27 +112,27 @@ pub(in crate::openai) struct ToolCallDelta {
 pub(in crate::openai) struct FunctionDelta {
     #[serde(default, deserialize_with = "text")]
     pub(in crate::openai) name: Option<String>,
-    /// A piece of JSON text; the JSON itself with some servers.
+    /// A delta of JSON text; some servers send the JSON itself.
     pub(in crate::openai) arguments: Option<JsonText>,
 }
 
 impl Choice<'_> {
-    /// Whether it contains why it ends, as only the last piece does.
+    /// Whether it has a finish reason or an error, as only the last chunk does.
     pub(in crate::openai) fn ends(&self) -> bool {
         self.finish_reason.is_some() || self.native_finish_reason.is_some() || self.error.is_some()
     }
 
-    /// Returns why it ends, if it does.
+    /// Returns the finish reason, if it is present.
     pub(in crate::openai) fn finish_reason(&self) -> Option<&str> {
         self.finish_reason.as_deref().map(Word::as_str)
     }
 
-    /// Returns why it ends, in the words of the server behind the one that was asked.
+    /// Returns the finish reason of the server behind the requested one, if it is present.
     pub(in crate::openai) fn native_finish_reason(&self) -> Option<&str> {
         self.native_finish_reason.as_deref().map(Word::as_str)
     }
 
-    /// Whether it ends with Gemini's word for a call although no tool was offered, which it or a server in between writes.
+    /// Whether it ends with the Gemini API's reason for a call of a tool that was not offered.
     pub(in crate::openai) fn is_unexpected_call(&self) -> bool {
         let words = [self.finish_reason(), self.native_finish_reason()];
         words.into_iter().flatten().any(|word| word.eq_ignore_ascii_case("unexpected_tool_call"))
@@ -185,16 +185,16 @@ pub(in crate::openai) struct Tokens {
     pub(in crate::openai) prompt_tokens_details: Option<PromptDetails>,
     #[serde(default, deserialize_with = "object")]
     pub(in crate::openai) completion_tokens_details: Option<CompletionDetails>,
-    /// The field of DeepSeek; other servers have the details.
+    /// DeepSeek's count; other servers have `prompt_tokens_details`.
     #[serde(default)]
     pub(in crate::openai) prompt_cache_hit_tokens: LenientCount,
-    /// The field of Kimi.
+    /// Kimi's count.
     #[serde(default)]
     pub(in crate::openai) cached_tokens: LenientCount,
 }
 
 impl Tokens {
-    /// Takes newer figures, which include the older ones.
+    /// Updates the counts with newer ones, which include the older ones.
     pub(in crate::openai) fn update(&mut self, newer: Self) {
         self.prompt_tokens.update(newer.prompt_tokens);
         self.completion_tokens.update(newer.completion_tokens);
@@ -279,7 +279,7 @@ impl<'de> Visitor<'de> for FirstChoiceVisitor {
     }
 }
 
-/// Reads pieces of calls: a list, or the only one of it.
+/// Reads a list of call deltas, or a single one.
 fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SmallVec<[ToolCallDelta; 1]>>, D::Error> {
     deserializer.deserialize_any(CallsVisitor)
 }

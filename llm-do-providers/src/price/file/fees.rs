@@ -1,4 +1,4 @@
-//! The charges beside the tokens of the standard tier: of server-side tools, and of other service tiers.
+//! The charges in addition to tokens of the standard tier: for server-side tools, and for other service tiers.
 
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ pub(super) enum TierName {
     Priority,
 }
 
-/// Returns the fees with the longest patterns first: the first of several that match a model holds.
+/// Sorts the fees by the length of their patterns, longest first: the first match of a model applies.
 pub(super) fn by_length(mut fees: Vec<Fees>) -> Vec<Fees> {
     let longest = |fees: &Fees| fees.models.iter().map(String::len).max().unwrap_or_default();
     fees.sort_by_key(|fees| std::cmp::Reverse(longest(fees)));
@@ -38,7 +38,7 @@ pub(super) fn by_length(mut fees: Vec<Fees>) -> Vec<Fees> {
 }
 
 impl Fees {
-    /// Adds the fees to the entries of their models, except those that an entry has.
+    /// Adds the fees to the entries of their models, except fees that an entry already has.
     pub(super) fn add_to(&self, entries: &mut [PriceEntry]) -> Result<(), String> {
         check_names(&self.provider, &self.models)?;
         let patterns: Vec<_> =
@@ -54,7 +54,7 @@ impl Fees {
     }
 
     fn add_to_price(&self, price: &mut Price) {
-        // Either of the two decides what a search costs.
+        // An entry with either of the two has a price for searches.
         if price.web_search.is_none() && price.searching_request.is_none() {
             (price.web_search, price.searching_request) = (self.web_search, self.searching_request);
         }
@@ -91,7 +91,7 @@ fn full_name(provider: &str, model: &str) -> String {
     format!("{provider}:{model}").to_ascii_lowercase()
 }
 
-/// Adds a source to those of an entry, whose day is that of the source that was read first.
+/// Adds a source to those of an entry, whose day is the earliest of its sources.
 fn cite(entry: &mut PriceEntry, source: Option<&str>, seen: Option<&str>) {
     let sources = entry.source.get_or_insert_default();
     for page in source.unwrap_or_default().split(' ').filter(|page| !page.is_empty()) {

@@ -1,18 +1,17 @@
-//! The end of an answer: all of it again, or the rest of what came before.
+//! The end of an answer: the whole answer again, or the completion of the events before.
 
 use std::mem;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::output;
-use super::{End, PendingCall, ResponsesAccumulator, put_arguments};
-use crate::error::{ErrorKind, ProviderError};
+use super::{End, PendingCall, ResponsesAccumulator, item, put_arguments, usage};
+use crate::error::ProviderError;
 use crate::exchange::reported;
 use crate::http::{Endpoint, has_content};
-use crate::lenient::{LenientCount, list, text};
+use crate::lenient::{list, text};
 use crate::message::{FinishReason, ResponsePart};
-use crate::usage::Usage;
+use crate::responses::fault;
 
 /// The whole answer.
 #[derive(Debug, Default, Deserialize)]
@@ -32,14 +31,14 @@ pub(super) struct Whole {
 }
 
 impl ResponsesAccumulator {
-    /// Takes the whole answer, which may be an error.
+    /// Adds the whole answer, which may be an error.
     pub(super) fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         self.update_usage(&whole.usage);
         self.tier.report(whole.service_tier.as_deref());
         if has_content(&whole.error) || whole.status.as_deref() == Some("failed") {
             return Err(reported(server, &whole.error));
         }
-        if let Some(error) = whole.status.as_deref().and_then(|status| unfinished(server, status)) {
+        if let Some(error) = whole.status.as_deref().and_then(|status| fault::unfinished(server, status)) {
             return Err(error);
         }
         let is_complete = whole.status.as_deref() == Some("completed");
@@ -58,7 +57,7 @@ impl ResponsesAccumulator {
         Ok(())
     }
 
-    /// Takes all items in place of those that came before; what they have no content for is as it was streamed.
+    /// Replaces the items by those of the whole answer; text that these lack is taken from the stream.
     fn replace_items(&mut self, output: Vec<Value>, is_complete: bool) {
         let streamed = mem::take(&mut self.parts).into_iter().filter_map(|part| match part {
             ResponsePart::Text { text } => Some(text),
@@ -69,7 +68,7 @@ impl ResponsesAccumulator {
         for mut item in output {
             match item["type"].as_str() {
                 Some("function_call") => {
-                    // Arguments that are cut off are not those of the call.
+                    // Cut-off arguments are not used.
                     let call = self.call_of_item(&item, calls).filter(|call| is_complete || call.is_whole);
                     put_arguments(&mut item, call);
                     calls += 1;
@@ -78,7 +77,7 @@ impl ResponsesAccumulator {
                 Some("message") => _ = text_place.get_or_insert(self.parts.len()),
                 _ => {}
             }
-            self.refused |= output::add(item, &mut self.parts);
+            self.refused |= item::add_parts(item, &mut self.parts);
         }
         let has_text = self.parts.iter().any(|part| matches!(part, ResponsePart::Text { .. }));
         if !has_text && !text.is_empty() {
@@ -86,7 +85,7 @@ impl ResponsesAccumulator {
         }
     }
 
-    /// Returns the call that has started as an item of the whole answer, which is its call number `number`.
+    /// Returns the started call of an item of the whole answer; `number` is the index of the item among calls.
     fn call_of_item(&self, item: &Value, number: usize) -> Option<&PendingCall> {
         let is_same = |call: &PendingCall, key: &str| {
             item[key].as_str().is_some_and(|id| !id.is_empty() && call.item[key].as_str() == Some(id))
@@ -95,9 +94,9 @@ impl ResponsesAccumulator {
         by_id.or_else(|| self.calls.get(number).filter(|call| item["name"] == *call.name))
     }
 
-    /// Takes what was used so far, which grows.
+    /// Updates the usage with newer counts, which only grow.
     fn update_usage(&mut self, tokens: &Value) {
-        let newer = usage(tokens);
+        let newer = usage::usage(tokens);
         let update = |figure: &mut u64, newer: u64| {
             if newer > 0 {
                 *figure = newer;
@@ -110,7 +109,7 @@ impl ResponsesAccumulator {
         update(&mut self.usage.reasoning_tokens, newer.reasoning_tokens);
     }
 
-    /// Takes the items whose pieces came without an event for their end, where the answer is complete.
+    /// Completes the items without an end event, if the answer is complete.
     fn complete_items(&mut self, is_complete: bool) {
         if !self.text.is_empty() {
             self.parts.push(ResponsePart::Text { text: mem::take(&mut self.text) });
@@ -120,36 +119,7 @@ impl ResponsesAccumulator {
             if !arguments.is_empty() {
                 item["arguments"] = arguments.into();
             }
-            output::add(item, &mut self.parts);
+            item::add_parts(item, &mut self.parts);
         }
-    }
-}
-
-/// Returns the error for an answer that is made in the background, by
-/// <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22): it has no output yet, or never will.
-fn unfinished(server: &Endpoint, status: &str) -> Option<ProviderError> {
-    let (kind, text) = match status {
-        "queued" | "in_progress" => (
-            ErrorKind::InvalidRequest,
-            format!(
-                "the answer is created in the background (its status is `{status}`), which is not supported; leave \
-                 `background` out of the request"
-            ),
-        ),
-        "cancelled" => (ErrorKind::Cancelled, "the answer was cancelled at the provider".to_owned()),
-        _ => return None,
-    };
-    Some(ProviderError::new(server.provider, kind, text).with_status(200).with_should_retry(false))
-}
-
-/// Returns the usage of one request; a figure that is absent counts as not reported.
-fn usage(tokens: &Value) -> Usage {
-    let count =
-        |pointer: &str| tokens.pointer(pointer).map(|tokens| LenientCount::of(tokens).count()).unwrap_or_default();
-    Usage {
-        cached_tokens: count("/input_tokens_details/cached_tokens"),
-        cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
-        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
-        ..Usage::of_request(count("/input_tokens"), count("/output_tokens"))
     }
 }

@@ -1,26 +1,26 @@
-//! Types that hold themselves, which structured output does not know.
+//! Recursive types, which structured output does not support.
 
 use serde_json::Value;
 
 use super::{NotEnforceable, as_step};
 use crate::schema::pointer::pointed;
 
-/// Refuses a schema with a recursive type.
+/// Returns an error for a schema with a recursive type.
 ///
 /// # Errors
 ///
-/// Returns where it does.
+/// Returns the path of the recursive reference.
 pub(super) fn check(schema: &Value) -> Result<(), NotEnforceable> {
     CycleSearch { root: schema, path: String::new(), open: Vec::new(), known: Vec::new() }.through(schema)
 }
 
-/// A search through a schema along its references.
+/// A depth-first search along the references of a schema.
 struct CycleSearch<'a> {
     root: &'a Value,
     path: String,
     /// The references that are being followed.
     open: Vec<&'a str>,
-    /// The references that lead to no cycle.
+    /// The references that are known not to lead to a cycle.
     known: Vec<&'a str>,
 }
 

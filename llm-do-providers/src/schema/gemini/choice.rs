@@ -13,14 +13,14 @@ impl Walk<'_, Gemini> {
             return self.plain(whole);
         }
         if whole.contains_key("const") || whole.contains_key("enum") {
-            // The values have types themselves.
+            // The values determine their types.
             whole.shift_remove("type");
             return self.plain(whole);
         }
         self.by_kind(whole)
     }
 
-    /// Returns a schema of several types as that many alternatives, each with the keywords that are for its type.
+    /// Returns a schema of several types as alternatives, one for each type, with the keywords that apply to it.
     fn by_kind(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         let kinds = kinds(&whole).into_iter().map(str::to_owned).collect::<Vec<_>>();
         let is_nullable = allows_null(&whole);
@@ -75,11 +75,11 @@ pub(super) fn allows_null(schema: &Map<String, Value>) -> bool {
     }
 }
 
-/// Returns the schemas of `values`, of texts and numbers by `enum`; none if Gemini cannot list them.
+/// Returns the schemas of `values`, as `enum`s of strings and numbers; empty if Gemini cannot list them.
 pub(super) fn listed(values: &[Value], kind: Option<&str>) -> Option<Vec<Value>> {
     let (texts, others): (Vec<_>, Vec<_>) = values.iter().partition(|value| value.is_string());
     let (numbers, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|value| value.is_number());
-    // Gemini refuses the empty text.
+    // Gemini refuses an empty string.
     if texts.iter().any(|text| *text == "") || others.iter().any(|value| !value.is_null()) {
         return None;
     }

@@ -7,9 +7,9 @@ use super::choice::listed;
 use crate::schema::shape::{any_of, bounds, close, end, kinds};
 use crate::schema::{Properties, UNSUPPORTED_KEYWORDS, Unsupported, Walk, note};
 
-/// Keywords that go as they are.
+/// Keywords that are sent unchanged.
 const KEPT: [&str; 6] = ["type", "required", "minItems", "maxItems", "minimum", "maximum"];
-/// The formats that Gemini knows, by type.
+/// The formats that Gemini supports, by type.
 const FORMATS: [&str; 7] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
 
 /// A form that keywords are added to.
@@ -65,7 +65,7 @@ impl Walk<'_, Gemini> {
         kind: Option<&str>,
     ) -> Result<(), Unsupported> {
         match key {
-            // It may be set by what is listed.
+            // The listed values may have set it.
             "type" if builder.form.contains_key("type") => {}
             kept if KEPT.contains(&kept) => builder.set(key, value.clone()),
             "items" | "additionalProperties" => self.rest(builder, key, value)?,
@@ -79,19 +79,19 @@ impl Walk<'_, Gemini> {
             "format" if value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {
                 builder.set(key, value.clone());
             }
-            // A format of numbers is a width, which the bounds express.
+            // Formats of numbers are integer widths, which the bounds express.
             "format" if matches!(kind, Some("integer" | "number")) => {}
             "not" => self.not(builder, value)?,
             "patternProperties" => self.patterns(builder, value)?,
             "propertyNames" => self.names(builder, value)?,
             key if UNSUPPORTED_KEYWORDS.contains(&key) => return Err(self.unknown(key)),
-            // An unknown keyword has no meaning.
+            // Unknown keywords are ignored.
             key => builder.notes.extend(note::sentence(key, value)),
         }
         Ok(())
     }
 
-    /// Takes the properties, without those that have no values.
+    /// Adds the properties, except those that accept no value.
     fn named(&mut self, builder: &mut FormBuilder, whole: &Map<String, Value>) -> Result<(), Unsupported> {
         let Properties { forms, without } = self.properties(whole)?;
         if whole.get("additionalProperties") != Some(&Value::Bool(false)) {
@@ -101,11 +101,11 @@ impl Walk<'_, Gemini> {
         Ok(())
     }
 
-    /// Takes the schema of further items or properties.
+    /// Adds the schema of further items or properties.
     fn rest(&mut self, builder: &mut FormBuilder, key: &str, value: &Value) -> Result<(), Unsupported> {
         match value {
             Value::Bool(true) => {}
-            // Properties by pattern are further ones for Gemini.
+            // For Gemini, properties by pattern are further properties.
             Value::Bool(false) => _ = builder.form.entry(key).or_insert(Value::Bool(false)),
             schema => {
                 let form = self.below(key, schema)?;
@@ -133,7 +133,7 @@ impl Walk<'_, Gemini> {
         Ok(())
     }
 
-    /// Takes a map whose keys match one pattern.
+    /// Adds a map whose keys match one pattern.
     fn patterns(&mut self, builder: &mut FormBuilder, value: &Value) -> Result<(), Unsupported> {
         let mut patterns = value.as_object().into_iter().flatten();
         let (Some((pattern, schema)), None) = (patterns.next(), patterns.next()) else {
@@ -158,8 +158,8 @@ impl Walk<'_, Gemini> {
     }
 }
 
-/// Makes properties that hold a reference optional: recursive ones may not be required. The description states that the
-/// property is there.
+/// Makes properties that contain a reference optional, since recursive ones may not be required. The description states
+/// that the property is always present.
 fn relax(builder: &mut FormBuilder) {
     let Some(Value::Array(required)) = builder.form.get("required") else { return };
     let properties = builder.form.get("properties");
@@ -179,7 +179,7 @@ fn relax(builder: &mut FormBuilder) {
     }
 }
 
-/// Whether a form holds a reference outside of properties, which are not required where they hold one.
+/// Whether a form contains a reference outside of properties. Properties that contain one are not required.
 fn holds_reference(form: &Value) -> bool {
     let each = |key: &&str| form.get(*key).and_then(Value::as_array).into_iter().flatten();
     form.get("$ref").is_some()
@@ -187,7 +187,7 @@ fn holds_reference(form: &Value) -> bool {
         || ["anyOf", "prefixItems"].iter().flat_map(each).any(holds_reference)
 }
 
-/// Takes the only values that are allowed.
+/// Adds `const` and `enum`.
 fn only(builder: &mut FormBuilder, values: &[Value], kind: Option<&str>) {
     match listed(values, kind) {
         Some(forms) if !forms.is_empty() => {

@@ -1,12 +1,12 @@
-//! How much of something there may be.
+//! Limits on numbers, lengths and counts.
 
 use serde_json::{Map, Number, Value, json};
 
 use crate::schema::shape::{bounds, is_only, kinds};
 
-/// How often a grammar can be relied on to repeat something: from 2000 on, the server refuses some that do.
+/// The maximum repetition in a grammar: from 2000 on, the server refuses some grammars.
 pub(super) const MOST: u64 = 1000;
-/// The least and the most, of what they are.
+/// The pairs of keywords for a minimum and a maximum.
 const PAIRS: [[&str; 2]; 5] = [
     ["minItems", "maxItems"],
     ["minLength", "maxLength"],
@@ -24,13 +24,13 @@ const WIDTHS: [(&str, i64, i64); 6] = [
     ("uint32", 0, u32::MAX as i64),
 ];
 
-/// Returns the two keywords that leave nothing between them, if any: a grammar of such brings the server down.
+/// Returns the pair of keywords that excludes all values, if any: a grammar of such a schema crashes the server.
 pub(super) fn contradiction(whole: &Map<String, Value>) -> Option<[&'static str; 2]> {
     let bound = |key: &str| whole.get(key).and_then(Value::as_f64);
     PAIRS.into_iter().find(|[least, most]| bound(least).zip(bound(most)).is_some_and(|(least, most)| least > most))
 }
 
-/// Whether a keyword of a pair applies to all values of a schema.
+/// Whether a pair of keywords applies to all values of a schema.
 pub(super) fn concerns_all(key: &str, whole: &Map<String, Value>) -> bool {
     let kinds = match key {
         "minItems" | "maxItems" => &["array"][..],
@@ -41,7 +41,7 @@ pub(super) fn concerns_all(key: &str, whole: &Map<String, Value>) -> bool {
     kinds.iter().any(|kind| is_only(whole, kind))
 }
 
-/// Says the bounds of whole numbers as the grammar reads them: whole, themselves allowed, within 64 bits with a sign.
+/// Converts the bounds of integers to the form that the grammar reads: inclusive integers of 64 bits.
 pub(super) fn whole_numbers(whole: &mut Map<String, Value>) {
     if kinds(whole) != ["integer"] {
         return;
@@ -52,7 +52,7 @@ pub(super) fn whole_numbers(whole: &mut Map<String, Value>) {
         let Some(bound) = whole.get(key).and_then(Value::as_number) else { continue };
         match rounded(bound, key) {
             Some(bound) => _ = whole.insert(key.to_owned(), json!(bound)),
-            // No value that is written in 64 bits is beyond it.
+            // No 64-bit integer exceeds this bound.
             None => _ = whole.shift_remove(key),
         }
     }
@@ -63,11 +63,11 @@ pub(super) fn whole_numbers(whole: &mut Map<String, Value>) {
     }
 }
 
-/// Returns the outermost whole number within a bound; none if the bound is where 64 bits end, or beyond.
+/// Returns the outermost integer within a bound; `None` if the bound does not restrict 64-bit integers.
 fn rounded(bound: &Number, key: &str) -> Option<i64> {
     let (is_least, is_exclusive) = (key.ends_with("inimum"), key.starts_with("exclusive"));
     let bound = bound.as_i64().or_else(|| {
-        // Below 1.5, exclusively, is below 2; from 1.5 on is from 2 on.
+        // An exclusive maximum of 1.5 is one of 2, and a minimum of 1.5 is one of 2.
         let number = bound.as_f64()?;
         let number = if is_least == is_exclusive { number.floor() } else { number.ceil() };
         #[expect(clippy::cast_possible_truncation, reason = "it is within 53 bits")]

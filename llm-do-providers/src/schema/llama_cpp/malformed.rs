@@ -7,7 +7,7 @@ use super::translate;
 
 #[test]
 fn a_schema_that_grows_without_end_is_refused() {
-    // Each alternative is written out with what stands beside it, twice as often as the one above.
+    // Each alternative is merged with the keywords next to it, which doubles the number at each level.
     let alternatives = |level: usize| {
         let next = json!({ "$ref": format!("#/$defs/L{}", level + 1) });
         json!({"type": "object", "properties": {format!("p{level}"): {"const": 1}}, "anyOf": [next, next]})
@@ -21,7 +21,7 @@ fn a_schema_that_grows_without_end_is_refused() {
     assert!(text.contains("is part of a schema with more than 10000 subschemas"), "{text}");
 }
 
-/// JSON that looks like a schema, and is mostly not a valid one.
+/// Generates JSON that resembles a schema but is mostly invalid.
 fn malformed_schema() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
         "[a-z^$\\\\d\\[\\](){}*+?|.,0-9]{0,8}",

@@ -1,8 +1,8 @@
-//! Regular expressions as the grammar reads them.
+//! Converts regular expressions to those that the grammar supports.
 //!
-//! It knows groups, alternatives, repetitions and classes of characters, takes a class for what stands between the quotes of
-//! the text as JSON, and passes over a whole expression that it does not know. So everything is written as classes, of
-//! characters that stand for themselves in JSON.
+//! The grammar supports groups, alternatives, repetitions and character classes, matches a class against the JSON text
+//! between the quotes, and ignores an expression that it does not support. So everything is written as classes of
+//! characters that JSON does not escape.
 
 use std::fmt::Write as _;
 
@@ -15,11 +15,11 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use super::limits::MOST;
 
-/// How long the result may be.
+/// The maximum length of the result.
 const LONGEST: usize = 4000;
-/// The characters that stand for themselves in a text of JSON.
+/// The characters that JSON strings do not escape.
 const PLAIN: [(char, char); 4] = [(' ', '!'), ('#', '['), (']', '~'), ('\u{a0}', char::MAX)];
-/// Spaces, as ECMAScript has them.
+/// The white space of ECMAScript.
 const SPACES: [(char, char); 10] = [
     ('\t', '\r'),
     (' ', ' '),
@@ -34,8 +34,8 @@ const SPACES: [(char, char); 10] = [
 ];
 const WORDS: [(char, char); 4] = [('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
 
-/// Returns an expression whose matches match `pattern`, from the first character to the last; `None` if there is no such
-/// expression.
+/// Returns an expression that matches a whole string only if `pattern` does; `None` if such an expression does not
+/// exist.
 pub(super) fn whole(pattern: &str) -> Option<String> {
     let expression = Parser::new().parse(pattern).ok()?;
     let branches = match &expression {
@@ -49,7 +49,7 @@ pub(super) fn whole(pattern: &str) -> Option<String> {
     (text.len() <= LONGEST).then_some(text)
 }
 
-/// An alternative: anything may precede or follow it where it has no anchor.
+/// Converts an alternative: without an anchor, any characters may precede or follow it.
 fn branch(expression: &Ast) -> Option<String> {
     let mut parts = match expression {
         Ast::Concat(parts) => parts.asts.as_slice(),
@@ -78,7 +78,7 @@ fn is_one_of(expression: &Ast, kinds: &[AssertionKind]) -> bool {
 fn translated(expression: &Ast) -> Option<String> {
     match expression {
         Ast::Empty(_) => Some(String::new()),
-        Ast::Literal(literal) => class(&of(&[(literal.c, literal.c)])),
+        Ast::Literal(literal) => class(&class_of(&[(literal.c, literal.c)])),
         Ast::Dot(_) => class(&plain()),
         Ast::ClassPerl(perl) => class(&perl_class(perl)),
         Ast::ClassBracketed(brackets) => class(&bracketed(brackets)?),
@@ -89,15 +89,15 @@ fn translated(expression: &Ast) -> Option<String> {
             let branches = branches.asts.iter().map(translated).collect::<Option<Vec<_>>>()?;
             Some(format!("({})", branches.join("|")))
         }
-        // Flags change what the rest means; assertions and scripts have no counterpart.
+        // Flags change the meaning of the rest; assertions and scripts have no counterpart.
         Ast::Flags(_) | Ast::Assertion(_) | Ast::ClassUnicode(_) => None,
     }
 }
 
 fn grouped(group: &Group) -> Option<String> {
     let has_flags = matches!(&group.kind, GroupKind::NonCapturing(flags) if !flags.items.is_empty());
-    let inner = translated(&group.ast).filter(|_| !has_flags)?;
-    // Alternatives bring their own.
+    let inner = if has_flags { None } else { translated(&group.ast) }?;
+    // Alternatives have their own group.
     Some(if inner.is_empty() || matches!(&*group.ast, Ast::Alternation(_)) { inner } else { format!("({inner})") })
 }
 
@@ -124,9 +124,9 @@ fn repeated(repetition: &Repetition) -> Option<String> {
 
 fn perl_class(perl: &ClassPerl) -> ClassUnicode {
     let mut set = match perl.kind {
-        ClassPerlKind::Digit => of(&[('0', '9')]),
-        ClassPerlKind::Space => of(&SPACES),
-        ClassPerlKind::Word => of(&WORDS),
+        ClassPerlKind::Digit => class_of(&[('0', '9')]),
+        ClassPerlKind::Space => class_of(&SPACES),
+        ClassPerlKind::Word => class_of(&WORDS),
     };
     if perl.negated {
         set.negate();
@@ -145,13 +145,13 @@ fn bracketed(brackets: &ClassBracketed) -> Option<ClassUnicode> {
 
 fn item_set(item: &ClassSetItem) -> Option<ClassUnicode> {
     Some(match item {
-        ClassSetItem::Empty(_) => of(&[]),
-        ClassSetItem::Literal(literal) => of(&[(literal.c, literal.c)]),
-        ClassSetItem::Range(range) => of(&[(range.start.c, range.end.c)]),
+        ClassSetItem::Empty(_) => class_of(&[]),
+        ClassSetItem::Literal(literal) => class_of(&[(literal.c, literal.c)]),
+        ClassSetItem::Range(range) => class_of(&[(range.start.c, range.end.c)]),
         ClassSetItem::Perl(perl) => perl_class(perl),
         ClassSetItem::Bracketed(brackets) => bracketed(brackets)?,
         ClassSetItem::Union(union) => {
-            let mut set = of(&[]);
+            let mut set = class_of(&[]);
             for item in &union.items {
                 set.union(&item_set(item)?);
             }
@@ -161,15 +161,15 @@ fn item_set(item: &ClassSetItem) -> Option<ClassUnicode> {
     })
 }
 
-fn of(ranges: &[(char, char)]) -> ClassUnicode {
+fn class_of(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(ranges.iter().map(|(first, last)| ClassUnicodeRange::new(*first, *last)))
 }
 
 fn plain() -> ClassUnicode {
-    of(&PLAIN)
+    class_of(&PLAIN)
 }
 
-/// Returns the class of the plain characters of a set; none if it has none.
+/// Returns the class of the plain characters in a set; `None` if it has none.
 fn class(set: &ClassUnicode) -> Option<String> {
     let mut set = set.clone();
     set.intersect(&plain());

@@ -3,15 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use super::limits::{MOST, concerns_all, contradiction, whole_numbers};
-use super::{Grammar, pattern};
+use super::{LlamaCpp, pattern};
 use crate::schema::reference::unmarked;
 use crate::schema::shape::{close, end, is_only};
-use crate::schema::{Dialect as _, Properties, UNSUPPORTED_KEYWORDS, Unsupported, Walk, note};
+use crate::schema::{Properties, SchemaDialect as _, UNSUPPORTED_KEYWORDS, Unsupported, Walk, note};
 
 /// Keywords from which the grammar infers the type of a value.
 const TYPE_KEYWORDS: [&str; 8] =
     ["type", "const", "enum", "properties", "additionalProperties", "patternProperties", "items", "prefixItems"];
-/// Keywords that the grammar passes over, and that stay for the model to read.
+/// Keywords that the grammar ignores, and that stay for the model to read.
 const PASSED_OVER: [&str; 11] = [
     "multipleOf",
     "uniqueItems",
@@ -41,7 +41,7 @@ impl FormBuilder {
     }
 }
 
-impl Walk<'_, Grammar> {
+impl Walk<'_, LlamaCpp> {
     /// Returns a schema in the dialect that has neither references nor alternatives.
     pub(super) fn keywords(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         close(&mut whole);
@@ -52,7 +52,7 @@ impl Walk<'_, Grammar> {
             return Err(if concerns_all(least, &whole) { unsupported.with_nothing_left() } else { unsupported });
         }
         if !TYPE_KEYWORDS.iter().any(|key| whole.contains_key(*key)) {
-            whole.extend(self.dialect.anything().as_object().cloned().unwrap_or_default());
+            whole.extend(LlamaCpp::anything().as_object().cloned().unwrap_or_default());
         }
         let mut builder = FormBuilder::default();
         for (key, value) in &whole {
@@ -88,7 +88,7 @@ impl Walk<'_, Grammar> {
             "minItems" | "maxItems" => {
                 // Without `items`, the grammar ignores the limits of their number.
                 if !whole.contains_key("items") {
-                    builder.set("items", self.dialect.anything());
+                    builder.set("items", LlamaCpp::anything());
                 }
                 limit(builder, key, value);
             }
@@ -105,16 +105,16 @@ impl Walk<'_, Grammar> {
                 ));
             }
             key if UNSUPPORTED_KEYWORDS.contains(&key) => return Err(self.unknown(key)),
-            // It is passed over as well, but a reference in it has to lead somewhere.
+            // The grammar ignores it too, but its references need a target.
             "propertyNames" if unmarked(value) != *value => builder.set(key, self.below(key, value)?),
             key if PASSED_OVER.contains(&key) => builder.set(key, value.clone()),
-            // An unknown keyword has no meaning.
+            // Unknown keywords are ignored.
             _ => {}
         }
         Ok(())
     }
 
-    /// Takes the only values that are allowed: of those, the grammar does not look at the type.
+    /// Adds `const` and `enum`, for which the grammar ignores the type.
     fn listed(
         &self,
         key: &str,
@@ -130,7 +130,7 @@ impl Walk<'_, Grammar> {
         }
     }
 
-    /// Takes the properties, without those that no value fits: the grammar allows only the named ones where it names some.
+    /// Adds the properties, except those that accept no value. A grammar that names properties allows only these.
     fn named(&mut self, builder: &mut FormBuilder, whole: &Map<String, Value>) -> Result<(), Unsupported> {
         let Properties { forms, mut without } = self.properties(whole)?;
         builder.set("properties", Value::Object(forms));
@@ -146,7 +146,7 @@ impl Walk<'_, Grammar> {
     fn additional(&mut self, builder: &mut FormBuilder, value: &Value) -> Result<(), Unsupported> {
         match value {
             Value::Bool(true) => builder.set("additionalProperties", json!(true)),
-            // Properties by pattern are further ones here.
+            // In the grammar, properties by pattern are further properties.
             Value::Bool(false) => _ = builder.form.entry("additionalProperties").or_insert(json!(false)),
             schema => {
                 let form = self.below("additionalProperties", schema)?;
@@ -156,7 +156,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Takes a map whose keys match one pattern, which goes into the description.
+    /// Adds a map whose keys match one pattern, which the description states.
     fn patterns(
         &mut self,
         builder: &mut FormBuilder,
@@ -176,7 +176,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Takes a tuple: the grammar has exactly as many items as it lists.
+    /// Adds a tuple: the grammar has exactly the listed number of items.
     fn tuple(
         &mut self,
         builder: &mut FormBuilder,
@@ -198,7 +198,7 @@ impl Walk<'_, Grammar> {
             schemas.iter().enumerate().map(|(index, schema)| self.below(format!("prefixItems/{index}"), schema));
         let forms = forms.collect::<Result<Vec<_>, _>>()?;
         if forms.is_empty() {
-            builder.set("items", self.dialect.anything());
+            builder.set("items", LlamaCpp::anything());
             builder.set("maxItems", json!(0));
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Declares the required properties of an object: where a form names some, the grammar allows no undeclared ones.
+    /// Declares the required properties of an object: a grammar that names properties allows no undeclared ones.
     fn object(&mut self, form: &mut Map<String, Value>) -> Result<(), Unsupported> {
         let others = form.get("additionalProperties").cloned();
         let mut properties = match form.get("properties") {
@@ -226,7 +226,7 @@ impl Walk<'_, Grammar> {
                     return Err(if is_only(form, "object") { unsupported.with_nothing_left() } else { unsupported });
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
-                _ => self.dialect.anything(),
+                _ => LlamaCpp::anything(),
             };
             properties.insert(name.to_owned(), schema);
         }
@@ -266,7 +266,7 @@ fn is_of_type(value: &Value, whole: &Map<String, Value>) -> bool {
     }
 }
 
-/// Takes a limit, or describes it where it exceeds what a grammar can count.
+/// Adds a limit, or describes it if it exceeds what a grammar can count.
 fn limit(builder: &mut FormBuilder, key: &str, value: &Value) {
     match value.as_u64() {
         Some(count) if count <= MOST => builder.set(key, json!(count)),
@@ -274,7 +274,7 @@ fn limit(builder: &mut FormBuilder, key: &str, value: &Value) {
     }
 }
 
-/// Whether a schema is no more than a list of values.
+/// Whether a schema only lists values.
 fn is_of_values(schema: &Value) -> bool {
     let keywords = schema.as_object().filter(|keywords| keywords.len() == 1);
     keywords.is_some_and(|keywords| keywords.contains_key("const") || keywords.contains_key("enum"))

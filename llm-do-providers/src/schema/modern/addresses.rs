@@ -1,4 +1,4 @@
-//! The parts of a schema that references name by URIs and anchors.
+//! The subschemas that references identify by URIs and anchors.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 use super::{BOOLEAN, LISTS, NAMED, SCHEMA};
 use crate::schema::draft::Draft;
 
-/// The paths of the parts that have names.
+/// The paths of the subschemas that have a URI or an anchor.
 pub(super) struct Addresses<'a> {
     root: &'a Value,
     /// Paths in the converted schema, by URI, with `#` and the anchor if there is one.
     paths: BTreeMap<String, String>,
-    /// How many parts have this dynamic anchor; `#` stands for `$recursiveAnchor`.
+    /// The number of subschemas with each dynamic anchor; `#` is `$recursiveAnchor`.
     dynamic: BTreeMap<String, usize>,
 }
 
 impl<'a> Addresses<'a> {
-    pub(super) fn of(root: &'a Value, draft: Draft) -> Self {
+    pub(super) fn from_schema(root: &'a Value, draft: Draft) -> Self {
         let mut addresses = Self { root, paths: BTreeMap::new(), dynamic: BTreeMap::new() };
         addresses.paths.insert(String::new(), String::new());
         addresses.collect(root, draft, "", "");
@@ -58,7 +58,7 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// Returns a reference as a path from the root, with its keyword; one that leads out of the schema stays.
+    /// Returns a reference as a path from the root, with its keyword; a reference to another document stays unchanged.
     pub(super) fn reference<'k>(&self, key: &'k str, reference: &str, base: &str) -> (&'k str, String) {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let dynamic = if key == "$recursiveRef" { "#" } else { fragment };
@@ -67,7 +67,7 @@ impl<'a> Addresses<'a> {
         }
         let absolute = if uri.is_empty() { base.to_owned() } else { joined(base, uri) };
         let path = if fragment.is_empty() || fragment.starts_with('/') {
-            // Below a part with a URI, many programs still read a path as one from the root.
+            // Below a subschema with its own URI, many programs still read a path as starting at the root.
             let is_from_root = |part: &str| uri.is_empty() && !self.leads(part, fragment) && self.leads("", fragment);
             let part = self.paths.get(&absolute).map(String::as_str);
             let part = part.map(|part| if is_from_root(part) { "" } else { part });
@@ -78,7 +78,7 @@ impl<'a> Addresses<'a> {
         path.map_or_else(|| (key, reference.to_owned()), |path| ("$ref", format!("#{path}")))
     }
 
-    /// Whether there is a value at the path `below` a part.
+    /// Whether the path `below` a subschema exists.
     fn leads(&self, part: &str, below: &str) -> bool {
         self.part(part).is_some_and(|part| below.split('/').skip(1).try_fold(part, step_into).is_some())
     }
@@ -87,7 +87,8 @@ impl<'a> Addresses<'a> {
         path.split('/').skip(1).try_fold(self.root, step_into)
     }
 
-    /// Returns the path `below` a part in the converted schema: tuples and dependencies have other keywords there.
+    /// Returns the path `below` a subschema in the converted schema, in which tuples and dependencies have other
+    /// keywords.
     fn converted(&self, part: &str, below: &str) -> String {
         let stays = |key: &str| !matches!(key, "items" | "additionalItems" | "dependencies");
         if below.split('/').all(stays) {
@@ -107,7 +108,7 @@ impl<'a> Addresses<'a> {
                 "dependencies" if is_dependency => "dependentSchemas",
                 step => step,
             };
-            // After these keywords comes a name, which may be that of a keyword.
+            // The step after these keywords is a name, which may equal a keyword.
             is_name = !is_name && (step == "dependencies" || NAMED.contains(&step));
             schema = schema.and_then(|schema| step_into(schema, step));
         }
@@ -128,7 +129,7 @@ fn step_into<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
     }
 }
 
-/// Returns the parts of a schema that are schemas, with their paths in the converted one.
+/// Returns the direct subschemas, with their paths in the converted schema.
 fn parts(keywords: &Map<String, Value>) -> Vec<(String, &Value)> {
     let mut parts = Vec::new();
     for (key, value) in keywords {
@@ -153,13 +154,13 @@ fn each<'v>(key: &str, named: &'v Map<String, Value>) -> impl Iterator<Item = (S
     named.iter().map(move |(name, schema)| (format!("{key}/{}", name.replace('~', "~0").replace('/', "~1")), schema))
 }
 
-/// Returns the URI to which references in a schema are relative.
+/// Returns the base URI of references in a schema.
 pub(super) fn base(keywords: &Map<String, Value>, draft: Draft, outer: &str) -> String {
     let id = id(keywords, draft).filter(|id| !id.starts_with('#'));
     id.map_or_else(|| outer.to_owned(), |id| joined(outer, without_fragment(id)))
 }
 
-/// Returns the URI that a schema gives itself, or its anchor with `#`.
+/// Returns the URI that a schema declares, or its anchor with `#`.
 fn id(keywords: &Map<String, Value>, draft: Draft) -> Option<&str> {
     let key = if draft == Draft::Four { "id" } else { "$id" };
     keywords.get(key).and_then(Value::as_str).filter(|_| !draft.is_only_reference(keywords))
@@ -169,7 +170,7 @@ fn without_fragment(uri: &str) -> &str {
     uri.split_once('#').map_or(uri, |(uri, _)| uri)
 }
 
-/// Returns the URI that `reference`, which has no fragment, has below `base`.
+/// Resolves `reference`, which has no fragment, against `base`.
 fn joined(base: &str, reference: &str) -> String {
     let has_scheme = reference.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())

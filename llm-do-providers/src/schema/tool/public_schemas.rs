@@ -1,4 +1,5 @@
-//! Public schemas through the reader of drafts and the four dialects: `JSONSchemaBench` and `JSON-Schema-Test-Suite`.
+//! Translates public schemas, `modern_schema` included, to the four dialects: `JSONSchemaBench` and
+//! `JSON-Schema-Test-Suite`.
 //!
 //! `.ci/public-schemas` runs it with the data in the folder `LLM_DO_SCHEMAS`, and prints the figures.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test may fail by a panic, and prints its figures")]
@@ -22,12 +23,12 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// How many findings of one kind are printed.
 const SHOWN: usize = 10;
 
-/// Reasons for which another verdict, or none, is the right one.
+/// Reasons why a different verdict, or no verdict, is correct.
 const WHOLE_NUMBERS: &str = "draft 4 does not take 1.0 as an integer, draft 2020-12 does";
 const METASCHEMAS: &str = "not compiled as converted: it refers to a metaschema, which is not a part of it";
 const WIDTHS: &str = "the grammar has the numbers of the width that the format names, such as `int32`";
 
-/// Figures by name, and the first findings.
+/// Counts by name, and the first findings.
 #[derive(Default)]
 struct Table(BTreeMap<String, (usize, Vec<String>)>);
 
@@ -53,7 +54,7 @@ impl Table {
         }
     }
 
-    /// Returns how many findings begin with `name`.
+    /// Returns the number of findings that start with `name`.
     fn found(&self, name: &str) -> usize {
         self.0.iter().filter(|(known, _)| known.starts_with(name)).map(|(_, (count, _))| count).sum()
     }
@@ -97,7 +98,7 @@ fn modern_judge(schema: &Value) -> Option<Validator> {
     jsonschema::draft202012::options().should_validate_formats(false).build(schema).ok()
 }
 
-/// Whether a schema refers to the schema of a draft, which some validators have and servers have not.
+/// Whether a schema refers to the meta-schema of a draft, which some validators know and servers do not.
 fn refers_to_metaschema(schema: &Value) -> bool {
     let text = schema.to_string();
     ["http", "https"].iter().any(|scheme| text.contains(&format!(r#""$ref":"{scheme}://json-schema.org/draft"#)))
@@ -117,7 +118,7 @@ fn with_whole_numbers(value: &Value) -> Value {
     }
 }
 
-/// Returns a schema without formats that are widths of whole numbers.
+/// Returns a schema without formats that are integer widths.
 fn without_widths(schema: &Value) -> Value {
     let is_width = |key: &str, value: &Value| {
         key == "format" && value.as_str().is_some_and(|format| format.starts_with("int") || format.starts_with("uint"))
@@ -132,7 +133,7 @@ fn without_widths(schema: &Value) -> Value {
     }
 }
 
-/// Compares the verdicts on a value by a schema's own draft and by the converted schema.
+/// Compares the verdicts of the original and of the converted schema.
 fn compare(name: &str, [own, converted]: [&Validator; 2], draft: Draft, value: &Value, table: &mut Table) {
     table.count("verdicts by the declared draft");
     let is_valid = own.is_valid(value);
@@ -145,7 +146,7 @@ fn compare(name: &str, [own, converted]: [&Validator; 2], draft: Draft, value: &
     table.find(kind, format!("{name}: valid is {is_valid}"));
 }
 
-/// Returns a validator of what a form allows; `None` if it is not a schema.
+/// Returns a validator for a form; `None` if the form is not a valid schema.
 fn judge_of(dialect: &str, form: &ToolForm) -> Option<Validator> {
     let compared = if dialect == "llama.cpp" { opened(&form.schema) } else { Value::clone(&form.schema) };
     modern_judge(&compared)
@@ -166,7 +167,7 @@ fn has_boolean(schema: &Value) -> bool {
     schema.as_object().is_some_and(|keywords| keywords.iter().any(|(key, value)| below(key, value)))
 }
 
-/// Sends a schema of a tool through each dialect.
+/// Translates the schema of a tool to each dialect.
 fn convert(name: &str, schema: &Value, valid: &[&Value], table: &mut Table) {
     let shared = Arc::new(schema.clone());
     for (dialect, translate) in DIALECTS {
@@ -201,7 +202,7 @@ fn convert(name: &str, schema: &Value, valid: &[&Value], table: &mut Table) {
             table.find(format!("bad: {dialect}: not a schema"), name.to_owned());
             continue;
         };
-        // Names of properties differ for Anthropic; the tests of names cover that.
+        // Anthropic renames properties; the tests of names cover that.
         for value in valid.iter().filter(|value| !(form.renames() || judge.is_valid(value))) {
             let open = translate(&Arc::new(without_widths(schema))).ok().and_then(|form| judge_of(dialect, &form));
             table.find(

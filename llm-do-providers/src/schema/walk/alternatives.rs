@@ -1,14 +1,14 @@
-//! Alternatives: each is a form of its own, with the keywords beside it.
+//! Translates alternatives, each merged with the keywords next to them.
 
 use serde_json::{Map, Value};
 
-use super::{Dialect, REMARKS, Walk};
+use super::{REMARKS, SchemaDialect, Walk};
 use crate::schema::unsupported::Unsupported;
 use crate::schema::weaker::is_hard;
 
-impl<D: Dialect> Walk<'_, D> {
-    /// Returns a schema in the dialect whose own references are inlined: each alternative is merged with
-    /// the keywords beside them.
+impl<D: SchemaDialect> Walk<'_, D> {
+    /// Returns a schema with inlined references in the dialect: each alternative is merged with the keywords next to
+    /// them.
     pub(super) fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         let Some((key, alternatives)) = next_alternatives(&mut whole) else { return D::plain(self, whole) };
         if key == "anyOf" && alternatives.iter().filter(|alternative| may_be_object(alternative)).count() > 1 {
@@ -36,7 +36,8 @@ impl<D: Dialect> Walk<'_, D> {
             self.path.pop();
             match form {
                 Ok(more) => forms.extend(more),
-                // The keywords beside the alternatives may exclude one, also those that a weaker form has in words.
+                // The keywords next to the alternatives may exclude an alternative, also those that a weaker form only
+                // describes.
                 Err(unsupported) if unsupported.leaves_nothing() && (self.is_weak() || !shared.is_empty()) => {
                     last = Some(unsupported);
                 }
@@ -49,7 +50,8 @@ impl<D: Dialect> Walk<'_, D> {
         Ok(forms)
     }
 
-    /// Returns an alternative in the dialect: as several, where it has alternatives too, or they are beside it.
+    /// Returns an alternative in the dialect: several forms if it has alternatives too, or if further alternatives are
+    /// next to it.
     fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Vec<Value>, Unsupported> {
         let own = match alternative {
             Value::Object(keywords) if !shared.is_empty() => {
@@ -69,8 +71,8 @@ impl<D: Dialect> Walk<'_, D> {
         }
     }
 
-    /// Returns an alternative, merged with the `shared` keywords, in the dialect: a weaker form if it is the alternative that
-    /// cannot be expressed.
+    /// Returns an alternative, merged with the `shared` keywords, in the dialect: a weaker form if the alternative
+    /// itself cannot be expressed.
     fn merged(&mut self, shared: &Map<String, Value>, whole: Map<String, Value>) -> Result<Value, Unsupported> {
         if !self.is_weak() || is_hard(shared) {
             return D::plain(self, whole);
@@ -86,7 +88,8 @@ fn may_be_object(schema: &Value) -> bool {
     schema.get("type").is_none_or(|kind| kind == "object" || kind.is_array())
 }
 
-/// Takes the next alternatives out of a schema, if it has any; further ones may have been put aside.
+/// Removes and returns the next alternatives of a schema, if any. Merging may have moved further alternatives into
+/// `allOf`.
 fn next_alternatives(whole: &mut Map<String, Value>) -> Option<(&'static str, Vec<Value>)> {
     for key in ["oneOf", "anyOf"] {
         if let Some(Value::Array(alternatives)) = whole.shift_remove(key) {

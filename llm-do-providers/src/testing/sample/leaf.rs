@@ -37,7 +37,7 @@ fn length(schema: &Map<String, Value>, key: &str) -> Option<usize> {
 
 /// Returns the allowed integer next to 0.
 pub(super) fn integer(schema: &Map<String, Value>) -> Option<Value> {
-    let bounds = Bounds::of(schema, 1.0);
+    let bounds = NumberBounds::from_schema(schema, 1.0);
     let value = bounds.candidates().into_iter().flat_map(|value| [value.ceil(), value.floor()]);
     let value = value.into_iter().find(|value| bounds.allow(*value))?;
     // Converted through text, since no conversion from floats to integers reports losses.
@@ -47,12 +47,12 @@ pub(super) fn integer(schema: &Map<String, Value>) -> Option<Value> {
 
 /// Returns the allowed number next to 0.
 pub(super) fn number(schema: &Map<String, Value>) -> Option<Value> {
-    let bounds = Bounds::of(schema, 0.5);
+    let bounds = NumberBounds::from_schema(schema, 0.5);
     bounds.candidates().into_iter().find(|value| bounds.allow(*value)).map(Value::from)
 }
 
 /// The numeric bounds of a schema.
-struct Bounds {
+struct NumberBounds {
     least: f64,
     above: f64,
     most: f64,
@@ -62,8 +62,8 @@ struct Bounds {
     nudge: f64,
 }
 
-impl Bounds {
-    fn of(schema: &Map<String, Value>, nudge: f64) -> Self {
+impl NumberBounds {
+    fn from_schema(schema: &Map<String, Value>, nudge: f64) -> Self {
         let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
         Self {
             least: bound("minimum").unwrap_or(f64::NEG_INFINITY),

@@ -36,7 +36,7 @@ enum OwnedToolChoice {
 }
 
 impl RecordedRequest {
-    pub(super) fn of(request: Request<'_>) -> Self {
+    pub(super) fn from_request(request: Request<'_>) -> Self {
         Self {
             instructions: request.instructions.unwrap_or_default().to_owned(),
             messages: request.messages.to_vec(),

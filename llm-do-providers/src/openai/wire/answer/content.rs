@@ -1,4 +1,4 @@
-//! The content of an answer, in each shape that servers send.
+//! The content of an answer, in every form that servers send.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// A text in any shape: some servers send a list of parts, and thoughts among them.
+/// A text in any form: some servers send a list of parts, which may include thoughts.
 #[derive(Debug, Default)]
 pub(in crate::openai) struct DeltaContent {
     pub(in crate::openai) text: String,
@@ -22,7 +22,7 @@ impl<'de> Deserialize<'de> for DeltaContent {
 
 struct ContentVisitor;
 
-/// The numbers, which become their text.
+/// The visitors for numbers, which become strings.
 macro_rules! numbers {
     ($($visit:ident($kind:ty))*) => {
         $(fn $visit<E>(self, number: $kind) -> Result<DeltaContent, E> {

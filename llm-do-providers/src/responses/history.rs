@@ -1,23 +1,22 @@
-//! Converts a conversation to the items of the API: its own items go back unchanged, in their place.
-
-use std::borrow::Cow;
+//! Converts a conversation to items; items of the API go back unchanged, in their order.
 
 use serde_json::Value;
 
-use super::files::{file, file_or_note};
+use super::parts::{file_or_note, user_part};
 use super::wire::{CreatedItem, Item, Output, Part};
-use super::{PROVIDER, files, programs, tools};
+use super::{PROVIDER, programs, tools};
+use crate::attachment::Base64;
 use crate::error::ProviderError;
 use crate::message::{ProviderData, ResponsePart, ToolCall, UserPart};
 use crate::model::{Json, JsonWriter, Request, ToolSpec};
-use crate::openai::{Base64, object_text};
+use crate::openai::object_text;
 use crate::programs::{Programs, text_for_program};
 use crate::sent_history::{Answered, EMPTY, IdRule, Repeats, Step, call_id, steps, tool_name};
 
 /// The ids of calls, by <https://platform.openai.com/docs/api-reference/responses/create>, read 2026-11-28: 1 to 64 characters.
 const IDS: IdRule = IdRule::Printable(64);
 
-/// Returns the items of a conversation, for a model that may think or one that does not.
+/// Returns the items of a conversation; `may_think` is whether the model may think.
 ///
 /// # Errors
 ///
@@ -31,16 +30,16 @@ pub(super) fn input<'a>(
     writer.set_deferred(deferred);
     let are_taken = may_think && request.takes_programs();
     let outline = writer.outline(messages);
-    let (mut items, mut programs) = (Vec::with_capacity(messages.len()), Programs::ALL);
+    let mut items = Vec::with_capacity(messages.len());
+    let mut programs = Programs::ALL;
     for (number, step) in steps(messages).enumerate() {
-        let place = match step {
-            Step::User(place, _) | Step::Answer(place, _) => Some(place),
-            Step::Results(results) => results.place(),
-        };
-        if let (Some(place), true) = (place, number == 0 || matches!(step, Step::User(..))) {
-            programs = Programs::of_turn(messages, place, are_taken, programs::link);
+        let place = step.place();
+        if (number == 0 || matches!(step, Step::User(..)))
+            && let Some(place) = place
+        {
+            programs = Programs::in_turn(messages, place, are_taken, programs::link);
         }
-        // What is left out depends on the rest of the turn.
+        // Which programs are left out depends on the rest of the turn, so this JSON is not cached.
         let mut changing = JsonWriter::default();
         let writer = if programs.are_all() { &mut *writer } else { &mut changing };
         writer.message(place, false, &mut items, || match step {
@@ -60,18 +59,11 @@ pub(super) fn input<'a>(
 /// Returns a user's message; empty texts are left out, since servers refuse them.
 fn user(parts: &[UserPart]) -> Result<Item<'_>, ProviderError> {
     let parts = parts.iter().filter(|part| !matches!(part, UserPart::Text { text } if text.is_empty()));
-    let mut content = parts.map(part).collect::<Result<Vec<_>, _>>()?;
+    let mut content = parts.map(user_part).collect::<Result<Vec<_>, _>>()?;
     if content.is_empty() {
         content.push(Part::InputText { text: EMPTY.into() });
     }
     Ok(Item::Created(CreatedItem::Message { role: "user", content, rest: None }))
-}
-
-fn part(part: &UserPart) -> Result<Part<'_>, ProviderError> {
-    match part {
-        UserPart::Text { text } => Ok(Part::InputText { text: text.into() }),
-        UserPart::Attachment(attachment) => file(attachment).map_err(|fault| files::refused(attachment, fault)),
-    }
 }
 
 /// Returns the result of a call, for the model or for the program that made the call.
@@ -92,10 +84,10 @@ fn output<'a>(result: &Answered<'a>, programs: &Programs<'_>) -> Item<'a> {
 
 /// Returns an answer: thoughts and tool uses of other providers are left out.
 ///
-/// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
-/// thoughts, and the API refuses items, by their ids, whose thought is missing. The same holds for an answer with a thought or a
-/// tool use that is already in the history, or a thought that nothing follows. A call of a `deferred` tool needs its
-/// namespace, whichever model made it. Programs go back as `programs` has them; the calls of other programs go back as the model's own.
+/// An answer with thoughts is sent to a model that does not think like an answer of another provider: the model refuses
+/// thoughts, and the API refuses items with ids whose thought is missing. So is an answer with a thought or a tool use
+/// that is already in the history. A call of a `deferred` tool needs its namespace, also if another model made it.
+/// Programs in `programs` are sent back; calls of other programs are sent as the model's own.
 pub(super) fn answer<'a>(
     parts: &'a [ResponsePart],
     repeats: &dyn Fn(usize) -> Repeats,
@@ -113,7 +105,7 @@ pub(super) fn answer<'a>(
         match part {
             ResponsePart::Text { text } => items.extend(assistant_message(text, None)),
             ResponsePart::Thinking(thought) => {
-                items.extend(whole(thought.provider_data.as_ref()).map(theirs));
+                items.extend(whole(thought.provider_data.as_ref()).map(Item::Received));
             }
             ResponsePart::ToolCall(made) => {
                 let namespace = tools::namespace_of(deferred, &made.name);
@@ -126,16 +118,16 @@ pub(super) fn answer<'a>(
                     Some((_, ResponsePart::Attachment(image))) => {
                         items.push(Item::Image { rest: item, result: Base64(image) });
                     }
-                    _ => items.push(theirs(item)),
+                    _ => items.push(Item::Received(item)),
                 }
             }
             ResponsePart::Opaque(data) => {
                 let Some(item) = own(Some(data)) else { continue };
                 match parts.next_if(|(_, next)| is_head(item) && matches!(next, ResponsePart::Text { .. })) {
                     Some((_, ResponsePart::Text { text })) => {
-                        items.extend(assistant_message(text, Some(item).filter(|_| !repeats(number).item)));
+                        items.extend(assistant_message(text, (!repeats(number).item).then_some(item)));
                     }
-                    _ => items.extend(whole(Some(data)).map(theirs)),
+                    _ => items.extend(whole(Some(data)).map(Item::Received)),
                 }
             }
             ResponsePart::Attachment(_) => {}
@@ -144,8 +136,8 @@ pub(super) fn answer<'a>(
     without_last_thoughts(items)
 }
 
-/// Removes the thoughts at the end of an answer, as of one that broke off: "Item of type 'reasoning' was provided without its
-/// required following item."
+/// Removes the thoughts at the end of an answer, such as one that broke off: "Item of type 'reasoning' was provided
+/// without its required following item."
 fn without_last_thoughts(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     while items.last().is_some_and(is_thinking) {
         items.pop();
@@ -161,8 +153,8 @@ fn is_thinking(item: &Item<'_>) -> bool {
     }
 }
 
-/// Whether an item goes back as it came. A thought does to a model that thinks, if there is more of it than its id, which the
-/// server does not know with `store: false`.
+/// Whether an item can be sent back unchanged. A thought can be sent to a model that thinks if it has content: with
+/// `store: false`, the server does not know its id.
 fn can_return(item: &Value, may_think: bool) -> bool {
     if item["type"] != "reasoning" {
         return !is_head(item);
@@ -171,7 +163,7 @@ fn can_return(item: &Value, may_think: bool) -> bool {
     may_think && (has_content || item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty()))
 }
 
-/// Whether a part goes back as a whole item of the server, and not as one of ours with its id.
+/// Whether a part is sent back as the server's whole item, not as a new item with its id.
 fn is_whole(part: &ResponsePart) -> bool {
     match part {
         ResponsePart::Thinking(_) | ResponsePart::ServerSideTool(_) => true,
@@ -180,7 +172,7 @@ fn is_whole(part: &ResponsePart) -> bool {
     }
 }
 
-/// Whether it holds the fields of a message other than its text, which follows.
+/// Whether an item contains the fields of a message other than its text, which is the next part.
 fn is_head(item: &Value) -> bool {
     item.get("type").is_none()
 }
@@ -211,8 +203,4 @@ fn is_thought(part: &ResponsePart) -> bool {
 
 fn own(data: Option<&ProviderData>) -> Option<&Value> {
     data.and_then(|data| data.of(PROVIDER)).filter(|data| data.is_object())
-}
-
-fn theirs(item: &Value) -> Item<'_> {
-    Item::Received(Cow::Borrowed(item))
 }

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{PROVIDER, programs};
 use crate::attachment::Attachment;
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::responses::{PROVIDER, programs};
 use crate::server_side::ServerSideTool;
 
 /// Adds the parts of an item; returns whether it is a refusal.
-pub(super) fn add(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
+pub(super) fn add_parts(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
     let kind = item["type"].as_str().unwrap_or_default().to_owned();
     match (kind.as_str(), item) {
         ("message", Value::Object(item)) => return message(item, parts),
@@ -44,7 +44,7 @@ fn message(mut item: Map<String, Value>, parts: &mut Vec<ResponsePart>) -> bool 
         [piece, &piece["text"], &piece["refusal"]].into_iter().find_map(Value::as_str).map(str::to_owned)
     };
     let text: String = content.as_str().map_or_else(|| pieces().filter_map(written).collect(), str::to_owned);
-    // The other fields of a message are kept before its text, and go back with it.
+    // The other fields of a message are kept as a part before its text, and sent back with it.
     item.retain(|key, _| !matches!(key.as_str(), "type" | "role"));
     if text.is_empty() {
         return false;
@@ -56,7 +56,7 @@ fn message(mut item: Map<String, Value>, parts: &mut Vec<ResponsePart>) -> bool 
     pieces().any(|piece| piece["type"] == "refusal")
 }
 
-/// A thought goes back as the item that it came as, whether or not it is shown.
+/// Returns a thought, which is sent back as the unchanged item, with or without text.
 fn thinking(item: Value) -> ResponsePart {
     let texts = |key: &str| -> Vec<String> {
         let pieces = item[key].as_array().into_iter().flatten();
@@ -68,7 +68,7 @@ fn thinking(item: Value) -> ResponsePart {
 }
 
 fn call(item: &Value) -> ResponsePart {
-    // Some servers have only the item's own id.
+    // Some servers send only the id of the item.
     let id = [&item["call_id"], &item["id"]].into_iter().map(text).find(|id| !id.is_empty()).unwrap_or_default();
     let call = ToolCall::new(id, text(&item["name"]), text(&item["arguments"]));
     let mut kept = Map::new();
@@ -80,7 +80,7 @@ fn call(item: &Value) -> ResponsePart {
     ResponsePart::ToolCall(call.with_provider_data(ProviderData::new(PROVIDER, Value::Object(kept))))
 }
 
-/// A text, or JSON in its place as its text.
+/// Returns a string, or another value as JSON text.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -90,13 +90,13 @@ fn text(value: &Value) -> String {
 }
 
 fn used(name: &str, input: Value, output: Value, item: Value) -> ResponsePart {
-    // `failed`; for code also `incomplete`.
+    // The status is `failed`, or `incomplete` for code.
     let error = item["status"].as_str().filter(|status| matches!(*status, "failed" | "incomplete"));
     let used = ServerSideToolUse::new(name, input, output).with_error(error.map(str::to_owned));
     ResponsePart::ServerSideTool(used.with_provider_data(ProviderData::new(PROVIDER, item)))
 }
 
-/// An image is an attachment after its tool use, and goes back as part of that.
+/// Adds an image as an attachment after its tool use; it is sent back as part of the use.
 fn image(mut item: Value, parts: &mut Vec<ResponsePart>) {
     let result = item.as_object_mut().and_then(|item| item.shift_remove("result")).unwrap_or_default();
     let media_type = format!("image/{}", item["output_format"].as_str().unwrap_or("png"));

@@ -1,4 +1,4 @@
-//! The conversation; each part of the model's answers goes back as it came, with its signature.
+//! Converts a conversation to contents; the parts of the model's answers go back unchanged, with their signatures.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,8 @@ use crate::message::{Message, ProviderData, ResponsePart, ToolCall};
 use crate::model::{Json, JsonWriter};
 use crate::sent_history::{Arguments, BEGINNING, CONTINUE, EMPTY, Repeats, Step, arguments, steps, tool_name};
 
-/// What <https://ai.google.dev/gemini-api/docs/thought-signatures> has for calls that Gemini did not make, since version 3
-/// refuses those without a signature.
+/// The placeholder signature for calls that Gemini did not make, by
+/// <https://ai.google.dev/gemini-api/docs/thought-signatures>: version 3 refuses calls without a signature.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
 /// Returns the conversation.
@@ -30,16 +30,12 @@ pub(super) fn contents<'a>(
 ) -> Result<Vec<Json<Content<'a>>>, ProviderError> {
     let outline = writer.outline(messages);
     let mut contents = Vec::with_capacity(messages.len() + 1);
-    // Whether the last content is the model's; the API wants the user before and after each.
+    // Whether the last content is the model's. The API requires user content before and after it.
     let mut is_answer = true;
     for step in steps(messages) {
-        let (place, is_next_answer) = match step {
-            Step::User(place, _) => (Some(place), false),
-            Step::Answer(place, _) => (Some(place), true),
-            Step::Results(results) => (results.place(), false),
-        };
+        let is_next_answer = matches!(step, Step::Answer(..));
         let before = contents.len();
-        writer.message(place, false, &mut contents, || match step {
+        writer.message(step.place(), false, &mut contents, || match step {
             Step::User(_, parts) => Ok(content("user", parts::user(parts)?).into_iter().collect()),
             Step::Answer(place, parts) => {
                 let repeats = |number| outline.repeats(place, number);
@@ -103,7 +99,7 @@ fn model<'a>(
     parts
 }
 
-/// Whether a part has no field for its signature, so that the signature follows it.
+/// Whether the signature of a part is in the next part, because its own part has no field for it.
 fn is_signable(part: &ResponsePart) -> bool {
     match part {
         ResponsePart::Text { text } => !text.is_empty(),
@@ -136,7 +132,7 @@ fn function_call(call: &ToolCall, repeats: Repeats) -> Part<'_> {
     Part { signature, ..Data::FunctionCall(function).into() }
 }
 
-/// The API accepts only objects, so that other arguments in a history are wrapped.
+/// Returns the arguments of a call; the API accepts only objects, so other values are wrapped in one.
 fn args(text: &str) -> Args<'_> {
     match arguments(text, parts::MAX_DEPTH) {
         Arguments::Object(object) => {

@@ -1,7 +1,7 @@
-//! Earlier answers of a model, as the blocks that its server expects back: unchanged.
+//! Converts a conversation to messages; blocks of the model go back unchanged.
 //!
-//! By <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks>. What the answer
-//! module keeps in a part's data is read only here:
+//! By <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks>. The data of a part,
+//! which `stream` writes, is read only here:
 //!
 //! | Part | Data |
 //! | --- | --- |
@@ -15,21 +15,103 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::wire::{Block, Field, Input, Rebuilt};
+use super::thinking::answer;
+use super::wire::{Block, Field, Input, MessageParam, Rebuilt, Role};
 use super::{PROVIDER, parts, programs};
-use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::error::ProviderError;
+use crate::message::{Message, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::model::{Json, JsonWriter};
 use crate::programs::Programs;
-use crate::sent_history::{Arguments, Repeats, arguments, call_id, tool_name};
+use crate::sent_history::{Answered, Arguments, CONTINUE, Repeats, Step, arguments, call_id, steps, tool_name};
 
 /// The fields of a call that are not kept in its data.
 const OWN: [&str; 4] = ["type", "id", "name", "input"];
-/// How deep arguments may be nested: the API documents no limit.
+/// The maximum nesting depth of arguments; the API documents no limit.
 const MAX_DEPTH: usize = 64;
 
-/// Returns the blocks of an answer, with or without its thoughts; parts of other providers are left out, and so is a
-/// thought at its end, where the API takes none.
+/// Returns the messages with alternating roles, results first, since they must follow their calls. Thoughts are sent
+/// only from the message `thoughts_from` on.
+pub(super) fn messages<'a>(
+    messages: &'a [Message],
+    thoughts_from: usize,
+    writer: &mut JsonWriter<'_>,
+) -> Result<Vec<MessageParam<'a>>, ProviderError> {
+    let outline = writer.outline(messages);
+    let mut turns = Vec::with_capacity(messages.len());
+    let mut programs = Programs::ALL;
+    for (number, step) in steps(messages).enumerate() {
+        let place = step.place();
+        if (number == 0 || matches!(step, Step::User(..)))
+            && let Some(place) = place
+        {
+            programs = Programs::in_turn(messages, place, true, programs::links);
+        }
+        // Which programs are left out depends on the rest of the turn, so this JSON is not cached.
+        let mut changing = JsonWriter::default();
+        let writer = if programs.are_all() { &mut *writer } else { &mut changing };
+        let is_for_code = |result: &Answered<'_>| programs::caller(result.call).is_some_and(|id| programs.has(id));
+        let (mut content, mut has_code) = (Vec::new(), false);
+        let role = match step {
+            Step::Answer(place, parts) => {
+                let with_thoughts = place >= thoughts_from;
+                writer.message(place, with_thoughts, &mut content, || {
+                    let repeats = |number| outline.repeats(place, number);
+                    Ok(assistant(parts, repeats, &programs, with_thoughts))
+                })?;
+                Role::Assistant
+            }
+            Step::User(place, parts) => {
+                writer.message(place, false, &mut content, || parts::user(parts))?;
+                Role::User
+            }
+            Step::Results(results) => {
+                has_code = results.calls().filter_map(programs::caller).any(|id| programs.has(id));
+                writer.message(place, false, &mut content, || {
+                    Ok(parts::results(&results.answered(&outline), is_for_code))
+                })?;
+                Role::User
+            }
+        };
+        push_content(&mut turns, role, content, has_code);
+    }
+    Ok(turns)
+}
+
+/// Appends a user message if the conversation ends with an answer that cannot be continued: "final assistant content
+/// cannot end with trailing whitespace". Newer models, and models that think, cannot continue any answer: "The
+/// conversation must end with a user message."
+pub(super) fn end_with_user(messages: &mut Vec<MessageParam<'_>>, continues_answers: bool) {
+    let Some(last) = messages.last().filter(|last| last.role == Role::Assistant) else { return };
+    if !continues_answers || last.content.last().is_some_and(ends_in_space) {
+        push_content(messages, Role::User, vec![Json::New(Block::text(CONTINUE))], false);
+    }
+}
+
+fn ends_in_space(block: &Json<Block<'_>>) -> bool {
+    let block = serde_json::to_value(block).unwrap_or_default();
+    block["text"].as_str().is_some_and(|text| text.ends_with(char::is_whitespace))
+}
+
+fn push_content<'a>(
+    messages: &mut Vec<MessageParam<'a>>,
+    role: Role,
+    content: Vec<Json<Block<'a>>>,
+    is_for_code: bool,
+) {
+    match messages.last_mut() {
+        _ if content.is_empty() => {}
+        Some(last) if last.role == role => {
+            last.content.extend(content);
+            last.is_for_code |= is_for_code;
+        }
+        _ => messages.push(MessageParam { role, content, is_for_code }),
+    }
+}
+
+/// Returns the blocks of an answer, with or without its thoughts. Parts of other providers are left out, and so are
+/// thoughts at its end, which the API refuses.
 ///
-/// Uses of server-side tools go back as `programs` has them, with their results; calls of code that does not are sent as the
+/// Uses of server-side tools in `programs` are sent back with their results; calls of other programs are sent as the
 /// model's own. A use whose id is already in the history is left out: "`tool_use` ids must be unique".
 pub(super) fn assistant<'a>(
     parts: &'a [ResponsePart],
@@ -65,7 +147,14 @@ pub(super) fn assistant<'a>(
     blocks
 }
 
-/// Returns the container in which an answer ran code, if it did.
+/// Returns the container in which code of the current turn ran, since code may wait there for the results of its calls.
+pub(super) fn current_container(messages: &[Message]) -> Option<&str> {
+    let [before @ .., Message::Tool { .. }] = messages else { return None };
+    let turn = before.iter().rev().take_while(|message| !matches!(message, Message::User { .. }));
+    turn.filter_map(answer).find_map(container)
+}
+
+/// Returns the container in which an answer ran code, if any.
 pub(super) fn container(parts: &[ResponsePart]) -> Option<&str> {
     parts.iter().rev().find_map(|part| match part {
         ResponsePart::Opaque(data) => data.of(PROVIDER).filter(|data| data["type"] == "container")?["id"].as_str(),
@@ -95,7 +184,7 @@ fn thinking(thought: &Thinking) -> Option<Block<'_>> {
     (data["type"] == "redacted_thinking").then_some(Block::Raw(data))
 }
 
-/// A call whose arguments are not an object is sent with an object that holds them: the API accepts only objects.
+/// Returns a call. The API accepts only objects as arguments, so other values are wrapped in one.
 fn call<'a>(call: &'a ToolCall, repeat: u32, programs: &Programs<'_>) -> Block<'a> {
     let input = match arguments(&call.arguments, MAX_DEPTH) {
         Arguments::Object(object) => match serde_json::from_str::<&RawValue>(object) {
@@ -106,7 +195,7 @@ fn call<'a>(call: &'a ToolCall, repeat: u32, programs: &Programs<'_>) -> Block<'
         Arguments::NotAnObject(text) => Input::Instead(json!({ "not_an_object": text })),
         Arguments::Invalid(text) => Input::Instead(json!({ "invalid_json": text })),
     };
-    // Fields of the block itself are not among the rest, unless the data is of another part.
+    // Data with fields of the call itself belongs to another part.
     let rest = object(call.provider_data.as_ref()).filter(|rest| !OWN.iter().any(|own| rest.contains_key(*own)));
     let mut rest = rest.map(Cow::Borrowed);
     if let Some(rest) = &mut rest

@@ -1,18 +1,25 @@
-//! Files, as parts of a message or of a result.
+//! The parts of a user message and of a result: texts and files.
 
 use super::PROVIDER;
 use super::wire::Part;
 use crate::attachment::{Attachment, FileFault};
-use crate::error::{ErrorKind, ProviderError};
-use crate::openai::{DataUrl, IMAGES, MAX_FILE};
+use crate::error::ProviderError;
+use crate::message::UserPart;
+use crate::openai::{DataUrl, IMAGES, MAX_FILE, UNNAMED_PDF};
 
-/// The name of a PDF without one, since the server requires it.
-const UNNAMED_PDF: &str = "attachment.pdf";
-/// The detail of an image: the default, which OpenAI's description of the API requires to be stated.
+/// The detail of an image: the default, since OpenAI's API description requires the field.
 const DETAIL: &str = "auto";
 
+/// Returns a part of a user message.
+pub(super) fn user_part(part: &UserPart) -> Result<Part<'_>, ProviderError> {
+    match part {
+        UserPart::Text { text } => Ok(Part::InputText { text: text.into() }),
+        UserPart::Attachment(attachment) => file(attachment).map_err(|fault| refused(attachment, fault)),
+    }
+}
+
 /// Returns a file as the kind of part that its content has.
-pub(super) fn file(attachment: &Attachment) -> Result<Part<'_>, FileFault> {
+fn file(attachment: &Attachment) -> Result<Part<'_>, FileFault> {
     if attachment.is_sent_as_text() {
         let text = attachment.inlined().map_err(|_| FileFault::NotUtf8)?;
         return Ok(Part::InputText { text: text.into() });
@@ -33,9 +40,9 @@ pub(super) fn file_or_note(attachment: &Attachment) -> Part<'_> {
 }
 
 /// Returns the error for the user's file.
-pub(super) fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
+fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
     let text = fault.error(attachment, "the Responses API does not support", &accepted());
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+    ProviderError::invalid_request(PROVIDER, text)
 }
 
 fn accepted() -> String {
