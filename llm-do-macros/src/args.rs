@@ -14,8 +14,8 @@ pub(crate) mod worker;
 
 pub(crate) use llm_do_worker_file::did_you_mean;
 use llm_do_worker_file::nearest;
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -223,6 +223,16 @@ fn argument<A: Grammar>(args: &mut A, input: ParseStream, errors: &mut Errors) -
     Ok(())
 }
 
+/// Parses the value of a key from a worker file; returns an error if the attribute has the key too.
+pub(crate) fn fill<A: Grammar>(args: &mut A, name: &str, span: Span, value: &TokenStream) -> syn::Result<()> {
+    let ident = Ident::new(name, span);
+    let key = key::<A>(name).ok_or_else(|| unknown::<A>(&ident))?;
+    // The reader of the file reports faults: here, a list without its invalid items may be empty.
+    let mut errors = Errors::default();
+    let read = |input: ParseStream| (key.read)(args, Value { key: &ident, form: key.form, input, errors: &mut errors });
+    read.parse2(quote!(= #value))
+}
+
 fn key<A: Grammar>(name: &str) -> Option<&'static Key<A>> {
     A::KEYS.iter().find(|key| key.name() == name)
 }
@@ -244,5 +254,33 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     match names.split_last() {
         Some((last, others)) if !others.is_empty() => format!("one of {} or {last}", others.join(", ")),
         _ => names.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Grammar, Key, data, entry, parameter, stateful, tool, worker};
+
+    /// Checks that a table in the documentation of the attributes has a row for each key.
+    fn check<A: Grammar>(heading: &str) {
+        let lines = include_str!("lib.rs").lines();
+        let rows = lines.skip_while(|line| *line != heading).skip(2).map_while(|line| line.strip_prefix("/// | `"));
+        let mut listed: Vec<_> = rows.filter_map(|row| row.split([' ', '`']).next()).collect();
+        // A key whose value is optional has two rows.
+        listed.dedup();
+        listed.sort_unstable();
+        let mut known: Vec<_> = A::KEYS.iter().map(Key::name).collect();
+        known.sort_unstable();
+        assert_eq!(listed, known, "{heading}");
+    }
+
+    #[test]
+    fn the_documentation_of_an_attribute_lists_its_keys() {
+        check::<tool::Tool>("/// | Key of `#[tool(..)]` | Meaning |");
+        check::<parameter::Arg>("/// | Key of `#[arg(..)]` | Meaning |");
+        check::<stateful::Stateful>("/// | Key | Meaning |");
+        check::<worker::Worker>("/// | Key of `#[worker(..)]` | Meaning |");
+        check::<entry::Entry>("/// | Key of `#[entry(..)]` | Meaning |");
+        check::<data::Data>("/// | Key of `#[data(..)]` | Meaning |");
     }
 }

@@ -296,22 +296,18 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// You are a senior reviewer. Read the file, then judge it.
 /// ```
 ///
-/// | Key | Value |
-/// |---|---|
-/// | `name`, `description`, `model` | Strings, as in the attribute |
-/// | `compatible_models`, `hints` | Lists of strings, as in the attribute |
-/// | `toolsets` | A list of paths, resolved where the attribute stands and checked by the compiler |
-/// | `server_side_tools` | A list of names, or of maps with `tool_type` and the settings of `web_search` |
-/// | `settings` | A map with `temperature`, `top_p`, `max_tokens` and `seed` |
-/// | `output`, `max_turns`, `retries`, `code` | As in the attribute |
-/// | `limits` | A map with `requests`, `tool_calls`, `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens`, `total_tokens`, `cost` in dollars, `allow_unpriced`, and `wall_time` as `timeout` |
-/// | `timeout` | A string such as `1h 30m`, or a number of seconds |
-/// | `input_schema` | A JSON schema; its property names and `required` must be those of the signature |
-/// | `input_model_ref` | Only a class of Python, with an `input_schema` |
-/// | `output_schema` | A JSON schema; its names, `required` and simple types must match the return type, which is checked when the registry is built |
+/// With an attribute, all [keys](#keys-of-a-worker-file) are optional; unknown keys are errors. The text below them is the
+/// instructions; without it, the model gets the `description`. It is an error to give a key, or the instructions, both here and in
+/// the attribute. One reader serves the attribute and the run time: both accept the same files, and report the same faults with
+/// their lines. In an editor that does not report where a source file is, the worker is expanded without its file, unless the path
+/// can be found from `src`.
 ///
-/// All keys are optional. It is an error to give a key, or the instructions, both here and in the attribute. In an editor that
-/// does not report where a source file is, the worker is expanded without its file, unless the path can be found from `src`.
+/// A duration is a number of seconds, or a text such as `90s`, `1h 30m`, `1 minute, 30 seconds`, `1:30:00` or `PT1M30S`. An amount
+/// of money is a number of US dollars, or a text such as `$0.25` or `0.25 USD`, with at most 12 decimal places.
+///
+/// A file has at most 1 MiB. Its front matter has at most 100 nested lists and maps, and 100,000 values and 16 MiB of text once
+/// each alias is replaced by its target.
+#[doc = include_str!("../docs/worker_file_keys.md")]
 #[proc_macro_attribute]
 pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::worker(args.into(), &item.into()).into()

@@ -46,8 +46,8 @@ pub(super) fn read(args: &mut Worker, errors: &mut Errors) -> Option<File> {
     };
     let reading = llm_do_worker_file::read(&found.text);
     let had_faults = !reading.faults.is_empty();
-    let (input_schema, output_schema) =
-        (reading.file.keys.input_schema.clone(), reading.file.keys.output_schema.clone());
+    let input_schema = reading.file.keys.schema("input_schema").cloned();
+    let output_schema = reading.file.keys.schema("output_schema").cloned();
     for fault in merge::into_attribute(args, reading, &literal) {
         errors.push(&literal, fault.in_file(literal.value()));
     }

@@ -28,14 +28,6 @@ pub struct Located<T> {
     pub value: T,
 }
 
-impl<T> Located<Vec<Located<T>>> {
-    /// Returns the items of a list without their places.
-    #[must_use]
-    pub fn values(self) -> Vec<T> {
-        self.value.into_iter().map(|item| item.value).collect()
-    }
-}
-
 /// A fault of a worker file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {

@@ -24,17 +24,16 @@ pub(crate) fn unread(class: &str) -> String {
 }
 
 /// Reads the name of an item, or of a class of Python.
-pub(crate) fn read(node: Node, reader: &mut Reader<'_>) -> Option<Located<InputModel>> {
+pub(crate) fn read(node: Node, reader: &mut Reader<'_>) -> Option<InputModel> {
     let Located { place, value } = reader.string(node)?;
-    let value = if is_registrable(&value) {
-        InputModel::Item(value)
+    if is_registrable(&value) {
+        Some(InputModel::Item(value))
     } else if is_python_class(&value) {
-        InputModel::Python(value)
+        Some(InputModel::Python(value))
     } else {
         let expected = "the name of a tool, worker or entry, or a Python class such as `schemas.py:Review`";
-        return reader.invalid(place, format!("expected {expected}, found `{value}`"));
-    };
-    Some(Located { place, value })
+        reader.invalid(place, format!("expected {expected}, found `{value}`"))
+    }
 }
 
 fn is_python_class(text: &str) -> bool {

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use crate::input_model::{self, InputModel};
-use crate::limits::{self, Limits};
-use crate::mcp_server::{McpServerItem, read_mcp_items};
+use crate::limits::LIMITS;
+use crate::mcp_server::read_mcp_items;
 use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
-use crate::server_side::{self, ServerSideTool};
-use crate::settings::{self, Settings};
-use crate::values::{DOCUMENTATION, Reader, unknown_key};
+use crate::settings::SETTINGS;
+use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, TEXTS, Value};
+use crate::values::Reader;
+use crate::word::OutputMode;
 use crate::yaml::{Content, Key, Node};
-use crate::{Fault, Located, Place, did_you_mean, schema};
+use crate::{Fault, Located, Place, schema, server_side};
 
 /// The fault of a worker with both `model` and `compatible_models`.
 pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
@@ -19,28 +20,103 @@ pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one r
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
-const KEYS: [&str; 21] = [
-    "name",
-    "description",
-    "model",
-    "compatible_models",
-    "tools",
-    "toolsets",
-    "code",
-    "server_side_tools",
-    "hints",
-    "settings",
-    "output",
-    "max_turns",
-    "retries",
-    "limits",
-    "timeout",
-    "input_schema",
-    "input_model_ref",
-    "output_schema",
-    "skills",
-    "context",
-    "mcp_servers",
+/// The keys of a worker file.
+pub const KEYS: &[KeyDef] = &[
+    KeyDef::new(
+        "name",
+        |node, reader| checked(node, reader, check_worker_name),
+        "1 to 64 ASCII letters, digits, `_` or `-`. Required at run time; with an attribute, by default the function's",
+    ),
+    KeyDef::new(
+        "description",
+        TEXT,
+        "What callers' models read. With an attribute, by default its doc comment; at run time, the instructions",
+    ),
+    KeyDef::new(
+        "model",
+        |node, reader| checked(node, reader, check_model_name),
+        "`provider:model`; not with `compatible_models`. Default: the run's",
+    ),
+    KeyDef::new("compatible_models", TEXTS, "A list of globs of the run's models. Default: any"),
+    KeyDef::new(
+        "tools",
+        tools,
+        "Names of tools, toolsets and workers, or paths such as `crate::fs::read_file`. The compiler resolves an item that is \
+         a Rust path, even of one segment; at run time its last segment is the registered name",
+    ),
+    KeyDef::new("toolsets", tools, "As `tools`: the two keys have the same meaning"),
+    KeyDef::new(
+        "code",
+        FLAG,
+        "`true` or `false`: whether its model calls the tools by code, as `#[worker(code = true)]`; needs the feature `script`",
+    ),
+    KeyDef::new(
+        "server_side_tools",
+        |node, reader| server_side::read(node, reader).map(Value::ServerSideTools),
+        "A list of `web_search`, `web_fetch`, `code_execution`, `image_generation` and `programmatic_tool_calling`; with \
+         settings, `{ tool_type: web_search, max_uses: 3 }`",
+    ),
+    KeyDef::new("hints", TEXTS, "A list of what it is good for"),
+    KeyDef::new(
+        "settings",
+        |node, reader| table::read_map(SETTINGS, node, reader).map(Value::Settings),
+        "A map with the settings of its requests, each of which overrides that of the runtime",
+    ),
+    KeyDef::new("output", output, "`auto`, `native`, `tool` or `prompted`. Default: `auto`"),
+    KeyDef::new(
+        "max_turns",
+        |node, reader| max_turns(&node, reader),
+        "The maximum number of requests of one call, at least 1. Default: 20",
+    ),
+    KeyDef::new(
+        "retries",
+        COUNT_32,
+        "How often the same fault may be retried: an invalid output, invalid arguments of one tool, or a failed call with \
+         equal arguments; and how often a streamed answer that breaks off may be asked for again. A tool that fails with \
+         other arguments uses up nothing. Default: 2",
+    ),
+    KeyDef::new(
+        "limits",
+        |node, reader| table::read_map(LIMITS, node, reader).map(Value::Limits),
+        "A map with limits for a call and all nested calls together. Default: those of the run",
+    ),
+    KeyDef::new(
+        "timeout",
+        |node, reader| timeout(&node, reader),
+        "How long a call may take. Default: as long as its caller",
+    ),
+    KeyDef::new(
+        "input_schema",
+        |node, reader| schema::input(node, reader).map(Value::Json),
+        "The JSON schema of the arguments, with `type: object`. With an attribute, its property names and `required` must be \
+         those of the parameters; at run time, the worker takes a `Prompt` by default",
+    ),
+    KeyDef::new(
+        "input_model_ref",
+        |node, reader| input_model::read(node, reader).map(Value::InputModel),
+        "At run time: the name of a tool, worker or entry, linked or added, whose arguments the worker takes; not with \
+         `input_schema`. A Python class, such as `schemas.py:Review`, cannot be read: with an `input_schema` it has no effect, \
+         so the same file works in the Python llm-do; in a project it is left out with a warning, and the worker takes a \
+         prompt; elsewhere it is a fault",
+    ),
+    KeyDef::new(
+        "output_schema",
+        |node, reader| schema::output(node, reader).map(Value::Json),
+        "The JSON schema of the result. With an attribute, its names, `required` and simple types must match the return type, \
+         which is checked when the registry is built; at run time, the result is plain text by default",
+    ),
+    KeyDef::new("skills", skills, "In a project: `all`, or a list of the skills that it may read"),
+    KeyDef::new(
+        "context",
+        |node, reader| context(&node, reader),
+        "In a project: `agents_md` adds the text of the nearest `AGENTS.md` to the instructions",
+    ),
+    KeyDef::new(
+        "mcp_servers",
+        servers,
+        "In a project: a list of the MCP servers whose tools it gets: names of servers in `.mcp.json`, and definitions as \
+         there, `{ NAME: { command: .. } }`",
+    ),
 ];
 
 /// Keys of other versions of the format, and what to do instead.
@@ -49,66 +125,26 @@ const UNSUPPORTED: [(&str, &str); 2] = [
     ("schema_in_ref", "write the schema of the arguments as `input_schema`"),
 ];
 
-/// The keys of the front matter; an absent or invalid key is `None`.
+/// The keys of the front matter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
     /// Every key that is present, including invalid ones.
     pub given: Vec<Key>,
-    /// The name of the worker.
-    pub name: Option<Located<String>>,
-    /// Its description for callers.
-    pub description: Option<Located<String>>,
-    /// Its model, as `provider:model`.
-    pub model: Option<Located<String>>,
-    /// The models that the run may choose, as globs.
-    pub compatible_models: Option<Located<Vec<Located<String>>>>,
-    /// The names or paths of tools and toolsets that it may call.
-    pub tools: Option<Located<Vec<Located<String>>>>,
-    /// More tools and toolsets: the two keys have the same meaning.
-    pub toolsets: Option<Located<Vec<Located<String>>>>,
-    /// Whether its model calls the tools by code.
-    pub code: Option<Located<bool>>,
-    /// The tools that the provider runs.
-    pub server_side_tools: Option<Located<Vec<Located<ServerSideTool>>>>,
-    /// Words that match tasks to it.
-    pub hints: Option<Located<Vec<Located<String>>>>,
-    /// The model settings of its requests.
-    pub settings: Option<Located<Settings>>,
-    /// How the model returns the output.
-    pub output: Option<Located<OutputMode>>,
-    /// The maximum number of requests of one call.
-    pub max_turns: Option<Located<u32>>,
-    /// The maximum number of consecutive failures of the same kind.
-    pub retries: Option<Located<u32>>,
-    /// The limits of a call and all nested calls.
-    pub limits: Option<Located<Limits>>,
-    /// The timeout of a call.
-    pub timeout: Option<Located<Duration>>,
-    /// The JSON schema of the arguments: a map.
-    pub input_schema: Option<Node>,
-    /// The item whose arguments it takes, or a class of Python.
-    pub input_model_ref: Option<Located<InputModel>>,
-    /// The JSON schema of the output: a map.
-    pub output_schema: Option<Node>,
-    /// The skills of the project that it may read.
-    pub skills: Option<Located<Skills>>,
-    /// What of the project joins its instructions.
-    pub context: Option<Located<Context>>,
-    /// The MCP servers whose tools it gets.
-    pub mcp_servers: Option<Located<Vec<McpServerItem>>>,
+    /// The valid keys, in the order of [`KEYS`].
+    pub entries: Vec<Entry>,
 }
 
 /// Reads the keys; invalid ones are reported and omitted.
 pub(crate) fn read(root: Node, faults: &mut Vec<Fault>) -> Keys {
-    let mut keys = Keys::default();
-    match root.content {
-        Content::Map(entries) => entries.into_iter().for_each(|(key, node)| keys.read(key, node, faults)),
-        Content::Null | Content::Invalid => {}
+    let keys = match root.content {
+        Content::Map(entries) => Keys::read(entries, faults),
+        Content::Null | Content::Invalid => Keys::default(),
         other => {
             let message = format!("invalid front matter: expected lines `key: value`, found {}", other.kind());
             faults.push(Fault::new(root.place, message));
+            Keys::default()
         }
-    }
+    };
     keys.check_models(faults);
     keys.check_inputs(faults);
     keys.check_tools(faults);
@@ -116,64 +152,67 @@ pub(crate) fn read(root: Node, faults: &mut Vec<Fault>) -> Keys {
 }
 
 impl Keys {
+    fn read(entries: Vec<(Key, Node)>, faults: &mut Vec<Fault>) -> Self {
+        let given = entries.iter().map(|(key, _)| key.clone()).collect();
+        faults.extend(entries.iter().filter_map(|(key, _)| unsupported(key)));
+        let supported = entries.into_iter().filter(|(key, _)| unsupported(key).is_none());
+        // A value that begins below its key is reported at the key.
+        let at_key = supported.map(|(key, node)| {
+            let place = key.place;
+            (key, Node { place, ..node })
+        });
+        Self { given, entries: table::read(KEYS, "", at_key, faults) }
+    }
+
+    /// Returns the value of a key.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value)
+    }
+
+    /// Returns the value of a key that is a JSON schema.
+    #[must_use]
+    pub fn schema(&self, name: &str) -> Option<&Node> {
+        if let Some(Value::Json(schema)) = self.get(name) { Some(schema) } else { None }
+    }
+
+    /// Returns the names or paths of the tools and toolsets that it may call.
+    pub fn tools(&self) -> impl Iterator<Item = &Located<String>> {
+        ["tools", "toolsets"].into_iter().filter_map(move |name| self.get(name)).flat_map(Value::texts)
+    }
+
     /// Returns a fault for each key that works only in files of a project: elsewhere nothing would report that it has no effect.
     #[must_use]
     pub fn outside_project(&self) -> Vec<Fault> {
-        let skills = self.skills.as_ref().map(|skills| ("skills", skills.place));
-        let context = self.context.as_ref().map(|context| ("context", context.place));
-        let servers = self.mcp_servers.as_ref().map(|servers| ("mcp_servers", servers.place));
-        let fault = |(name, place)| {
-            Fault::new(place, format!("`{name}` works only in the files of a project: see `llm_do::project`"))
+        let of_project = self.entries.iter().filter(|entry| entry.value.is_of_project());
+        let fault = |Entry { name, place, .. }: &Entry| {
+            Fault::new(*place, format!("`{name}` works only in the files of a project: see `llm_do::project`"))
         };
         let class = self.unread_class().map(|Located { place, value }| Fault::new(place, input_model::unread(value)));
-        [skills, context, servers].into_iter().flatten().map(fault).chain(class).collect()
+        of_project.map(fault).chain(class).collect()
     }
 
     /// Returns the class of Python that describes the arguments, unless a schema does.
     #[must_use]
     pub fn unread_class(&self) -> Option<Located<&str>> {
-        let Located { place, value } =
-            self.input_model_ref.as_ref().filter(|_| self.place_of("input_schema").is_none())?;
-        let InputModel::Python(class) = value else { return None };
-        Some(Located { place: *place, value: class })
+        match self.input_model()? {
+            Located { place, value: InputModel::Python(class) } => Some(Located { place, value: class }),
+            Located { value: InputModel::Item(_), .. } => None,
+        }
+    }
+
+    /// Returns whose arguments the worker takes, unless it has a schema of them.
+    #[must_use]
+    pub fn input_model(&self) -> Option<Located<&InputModel>> {
+        let place = self.place_of("input_model_ref").filter(|_| self.place_of("input_schema").is_none())?;
+        let Some(Value::InputModel(value)) = self.get("input_model_ref") else { return None };
+        Some(Located { place, value })
     }
 
     /// Returns the place of a key, even if its value is invalid.
     #[must_use]
     pub fn place_of(&self, name: &str) -> Option<Place> {
         self.given.iter().find(|key| key.name == name).map(|key| key.place)
-    }
-
-    fn read(&mut self, key: Key, node: Node, faults: &mut Vec<Fault>) {
-        let place = key.place;
-        // A value that begins below its key is reported at the key.
-        let node = Node { place, ..node };
-        let mut reader = Reader { key: &key.name, faults };
-        match key.name.as_str() {
-            "name" => self.name = checked(node, &mut reader, check_worker_name),
-            "description" => self.description = reader.string(node),
-            "model" => self.model = checked(node, &mut reader, check_model_name),
-            "compatible_models" => self.compatible_models = reader.nonempty_strings(node),
-            "tools" => self.tools = tools(node, &mut reader),
-            "toolsets" => self.toolsets = tools(node, &mut reader),
-            "code" => self.code = at(place, reader.flag(&node)),
-            "server_side_tools" => self.server_side_tools = server_side::read(node, &mut reader),
-            "hints" => self.hints = reader.nonempty_strings(node),
-            "settings" => self.settings = at(place, settings::read(node, &mut reader)),
-            "output" => self.output = at(place, output(node, &mut reader)),
-            "max_turns" => self.max_turns = at(place, max_turns(&node, &mut reader)),
-            "retries" => self.retries = at(place, reader.count(&node, u32::MAX)),
-            "limits" => self.limits = at(place, limits::read(node, &mut reader)),
-            "timeout" => self.timeout = at(place, timeout(&node, &mut reader)),
-            "input_schema" => self.input_schema = schema::input(node, &mut reader),
-            "input_model_ref" => self.input_model_ref = input_model::read(node, &mut reader),
-            "output_schema" => self.output_schema = schema::output(node, &mut reader),
-            "skills" => self.skills = at(place, skills(node, &mut reader)),
-            "context" => self.context = at(place, context(&node, &mut reader)),
-            "mcp_servers" => self.mcp_servers = servers(node, &mut reader),
-            _ => faults.push(unsupported(&key).unwrap_or_else(|| unknown_key(&key, "", &KEYS, DOCUMENTATION))),
-        }
-        self.given.push(key);
     }
 
     fn check_models(&self, faults: &mut Vec<Fault>) {
@@ -184,16 +223,15 @@ impl Keys {
 
     /// Reports two definitions of the arguments; a class of Python defines nothing here.
     fn check_inputs(&self, faults: &mut Vec<Fault>) {
-        let Some(Located { place, value: InputModel::Item(_) }) = &self.input_model_ref else { return };
-        if self.place_of("input_schema").is_some() {
-            faults.push(Fault::new(*place, input_model::TWO_INPUTS));
+        let Some(Value::InputModel(InputModel::Item(_))) = self.get("input_model_ref") else { return };
+        if let (Some(place), Some(_)) = (self.place_of("input_model_ref"), self.place_of("input_schema")) {
+            faults.push(Fault::new(place, input_model::TWO_INPUTS));
         }
     }
 
     /// Reports tools with the same registered name: the model could not distinguish them.
     fn check_tools(&self, faults: &mut Vec<Fault>) {
-        let mut tools: Vec<_> =
-            [&self.tools, &self.toolsets].into_iter().flatten().flat_map(|list| &list.value).collect();
+        let mut tools: Vec<_> = self.tools().collect();
         tools.sort_by_key(|tool| tool.place);
         for (index, tool) in tools.iter().enumerate() {
             let name = tool_name(&tool.value);
@@ -210,124 +248,66 @@ fn unsupported(key: &Key) -> Option<Fault> {
     Some(Fault::new(key.place, format!("unsupported key `{name}`: {instead}")))
 }
 
-fn at<T>(place: Place, value: Option<T>) -> Option<Located<T>> {
-    value.map(|value| Located { place, value })
-}
-
-fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Located<String>> {
+fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Value> {
     let text = reader.string(node)?;
     match check(&text.value) {
-        Ok(()) => Some(text),
+        Ok(()) => Some(Value::Text(text.value)),
         Err(message) => reader.fault(text.place, message),
     }
 }
 
 /// Reads a list of names and paths; no value is an empty list.
-fn tools(node: Node, reader: &mut Reader<'_>) -> Option<Located<Vec<Located<String>>>> {
+fn tools(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
     if node.content == Content::Null {
-        return Some(Located { place: node.place, value: Vec::new() });
+        return Some(Value::Texts(Vec::new()));
     }
-    let mut tools = reader.strings(node)?;
-    tools
-        .value
-        .retain(|tool| is_tool(&tool.value) || reader.fault::<()>(tool.place, not_a_tool(&tool.value)).is_some());
-    Some(tools)
+    let mut tools = reader.strings(node)?.value;
+    tools.retain(|tool| is_tool(&tool.value) || reader.fault::<()>(tool.place, not_a_tool(&tool.value)).is_some());
+    Some(Value::Texts(tools))
 }
 
-fn max_turns(node: &Node, reader: &mut Reader<'_>) -> Option<u32> {
-    match reader.count(node, u32::MAX)? {
-        0 => reader.fault(node.place, ZERO_TURNS),
-        turns => Some(turns),
-    }
+fn max_turns(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
+    let turns: u32 = reader.count(node, u32::MAX)?;
+    if turns == 0 { reader.fault(node.place, ZERO_TURNS) } else { Some(Value::Count(turns.into())) }
 }
 
-fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<Duration> {
+fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
     match reader.duration(node)? {
         Duration::ZERO => reader.fault(node.place, ZERO_TIMEOUT),
-        timeout => Some(timeout),
+        timeout => Some(Value::Duration(timeout)),
     }
 }
 
-fn output(node: Node, reader: &mut Reader<'_>) -> Option<OutputMode> {
+fn output(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
     let word = reader.string(node)?;
-    OutputMode::named(&word.value).map_or_else(|message| reader.fault(word.place, message), Some)
+    match OutputMode::named(&word.value) {
+        Ok(mode) => Some(Value::Output(mode)),
+        Err(message) => reader.fault(word.place, message),
+    }
 }
 
-fn skills(node: Node, reader: &mut Reader<'_>) -> Option<Skills> {
+fn skills(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
     match &node.content {
-        Content::String(word) if word == "all" => Some(Skills::All),
+        Content::String(word) if word == "all" => Some(Value::Skills(Skills::All)),
         Content::String(word) => {
             reader.invalid(node.place, format!("expected `all` or a list of names, found `{word}`"))
         }
-        _ => reader.nonempty_strings(node).map(|names| Skills::Named(names.value)),
+        _ => reader.nonempty_strings(node).map(|names| Value::Skills(Skills::Named(names.value))),
     }
 }
 
-fn context(node: &Node, reader: &mut Reader<'_>) -> Option<Context> {
+fn context(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
     match &node.content {
-        Content::String(word) if word == "agents_md" => Some(Context::AgentsMd),
+        Content::String(word) if word == "agents_md" => Some(Value::Context(Context::AgentsMd)),
         Content::String(word) => reader.invalid(node.place, format!("expected `agents_md`, found `{word}`")),
         _ => reader.wrong("`agents_md`", node),
     }
 }
 
 /// Reads servers; what other programs ignore is a fault here.
-fn servers(node: Node, reader: &mut Reader<'_>) -> Option<Located<Vec<McpServerItem>>> {
+fn servers(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
     let mut notes = Vec::new();
     let servers = read_mcp_items(reader, node, &mut notes);
     reader.faults.append(&mut notes);
-    servers
-}
-
-/// A value of the key `skills`.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Skills {
-    /// All skills of the project.
-    All,
-    /// The skills with these names.
-    Named(Vec<Located<String>>),
-}
-
-/// A value of the key `context`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Context {
-    /// The nearest file `AGENTS.md`.
-    AgentsMd,
-}
-
-/// A value of the key `output`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants are those of `llm_do::worker::OutputMode`")]
-pub enum OutputMode {
-    Auto,
-    Native,
-    Tool,
-    Prompted,
-}
-
-impl OutputMode {
-    const ALL: [Self; 4] = [Self::Auto, Self::Native, Self::Tool, Self::Prompted];
-    /// All modes, for a fault.
-    pub const EXPECTED: &str = "expected `auto`, `native`, `tool` or `prompted`";
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Native => "native",
-            Self::Tool => "tool",
-            Self::Prompted => "prompted",
-        }
-    }
-
-    /// Returns the mode of that name.
-    ///
-    /// # Errors
-    ///
-    /// Returns the modes that exist.
-    pub fn named(word: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|mode| mode.word() == word).ok_or_else(|| {
-            let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
-            format!("unknown output mode `{word}`{hint}\n{}", Self::EXPECTED)
-        })
-    }
+    servers.map(|servers| Value::McpServers(servers.value))
 }

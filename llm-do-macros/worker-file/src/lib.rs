@@ -40,7 +40,9 @@ mod settings;
 #[cfg(feature = "mcp")]
 mod snapshot;
 mod suggestion;
+mod table;
 mod values;
+mod word;
 mod yaml;
 
 pub use self::amount::{InvalidAmount, parse_amount};
@@ -51,17 +53,19 @@ pub use self::fault::{Fault, Located, Place};
 pub use self::file::{Reading, WorkerFile, read, read_keys};
 pub use self::front_matter::{Parts, split as split_front_matter};
 pub use self::input_model::InputModel;
-pub use self::keys::{Context, Keys, MODEL_CHOICE, OutputMode, Skills, ZERO_TIMEOUT, ZERO_TURNS};
-pub use self::limits::{LIMITS, Limits};
+pub use self::keys::{KEYS, Keys, MODEL_CHOICE, ZERO_TIMEOUT, ZERO_TURNS};
+pub use self::limits::LIMITS;
 #[cfg(feature = "mcp")]
 pub use self::mcp_name::{MCP_SAMPLING, mcp_sampling_name, mcp_tool_name, mcp_toolset_name};
 pub use self::mcp_server::{McpOAuth, McpServer, McpServerItem, McpTransport, read_mcp_items, read_mcp_server};
 pub use self::name::{RESERVED_NAME, check_model_name, check_worker_name, is_path, not_a_tool, tool_name};
 pub use self::schema::NOT_AN_OBJECT;
-pub use self::server_side::{SERVER_SIDE_TOOLS, ServerSideKind, ServerSideTool};
-pub use self::settings::{SETTINGS, Settings, Thinking};
+pub use self::server_side::WEB_SEARCH;
+pub use self::settings::SETTINGS;
 #[cfg(feature = "mcp")]
 pub use self::snapshot::{Snapshot, SnapshotError, SnapshotTool, definition};
 pub use self::suggestion::{did_you_mean, nearest};
+pub use self::table::{Context, Entry, KeyDef, ServerSideTool, Skills, Value};
 pub use self::values::{Reader, unknown_key};
+pub use self::word::{OutputMode, SERVER_SIDE_TOOLS, ServerSideKind};
 pub use self::yaml::{Content, Key, Node, read as read_yaml};

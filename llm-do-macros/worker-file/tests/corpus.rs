@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
-use llm_do_worker_file::{MAX_SIZE, Place, read};
+use llm_do_worker_file::{Entry, KEYS, KeyDef, Keys, LIMITS, MAX_SIZE, Place, SETTINGS, Value, WEB_SEARCH, read};
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(folder);
@@ -42,24 +42,46 @@ fn every_fault_of_rejected_files_is_reported_at_its_line() {
     }
 }
 
+fn every_key() -> Keys {
+    let path = files("accepted").into_iter().find(|path| path.ends_with("every_key.worker")).unwrap();
+    read(&fs::read_to_string(path).unwrap()).file.keys
+}
+
+fn value<'a>(entries: &'a [Entry], name: &str) -> &'a Value {
+    &entries.iter().find(|entry| entry.name == name).unwrap().value
+}
+
 #[test]
 fn values_are_exact() {
-    let text =
-        fs::read_to_string(files("accepted").into_iter().find(|path| path.ends_with("every_key.worker")).unwrap());
-    let keys = read(&text.unwrap()).file.keys;
-    let settings = keys.settings.unwrap().value;
-    assert_eq!(settings.seed, Some(u64::MAX));
-    let body: Vec<_> = settings.extra_body.iter().map(|(name, node)| format!("{name}={}", node.to_json())).collect();
-    let expected = [
-        "top_k=40",
-        "large=18446744073709551615",
-        "small=-9223372036854775808",
-        "tiny=1.5e-300",
-        "nested={\"list\":[true,null,\"a\\\"b\"]}",
-    ];
-    assert_eq!(body, expected);
-    assert_eq!(keys.limits.unwrap().value.cost, Some(500_000_000_000));
-    assert_eq!(keys.max_turns.unwrap().place, Place { line: 35, column: 1 });
+    let keys = every_key();
+    let Value::Settings(settings) = value(&keys.entries, "settings") else { panic!("{keys:?}") };
+    assert_eq!(value(settings, "seed"), &Value::Count(u64::MAX));
+    let Value::Json(body) = value(settings, "extra_body") else { panic!("{settings:?}") };
+    let expected = "{\"top_k\":40,\"large\":18446744073709551615,\"small\":-9223372036854775808,\"tiny\":1.5e-300,\
+                    \"nested\":{\"list\":[true,null,\"a\\\"b\"]}}";
+    assert_eq!(body.to_json(), expected);
+    let Value::Limits(limits) = value(&keys.entries, "limits") else { panic!("{keys:?}") };
+    assert_eq!(value(limits, "cost"), &Value::Amount(500_000_000_000));
+    assert_eq!(keys.place_of("max_turns"), Some(Place { line: 35, column: 1 }));
+}
+
+/// So the tests of the macro and of the run time with this file leave out no key.
+#[test]
+fn a_file_of_the_corpus_has_every_key_of_the_tables() {
+    let names = |entries: &[Entry]| entries.iter().map(|entry| entry.name).collect::<Vec<_>>();
+    let known = |table: &[KeyDef]| table.iter().map(|def| def.name).collect::<Vec<_>>();
+    let keys = every_key();
+    // Not with `model`, and only in a project.
+    let others = ["compatible_models", "skills", "context", "mcp_servers"];
+    let expected: Vec<_> = known(KEYS).into_iter().filter(|name| !others.contains(name)).collect();
+    assert_eq!(names(&keys.entries), expected);
+    let Value::Settings(settings) = value(&keys.entries, "settings") else { panic!("{keys:?}") };
+    assert_eq!(names(settings), known(SETTINGS));
+    let Value::Limits(limits) = value(&keys.entries, "limits") else { panic!("{keys:?}") };
+    assert_eq!(names(limits), known(LIMITS));
+    let Value::ServerSideTools(tools) = value(&keys.entries, "server_side_tools") else { panic!("{keys:?}") };
+    let search = tools.iter().find(|tool| !tool.value.settings.is_empty()).unwrap();
+    assert_eq!(names(&search.value.settings), known(WEB_SEARCH)[1..], "`tool_type` is the kind");
 }
 
 #[test]

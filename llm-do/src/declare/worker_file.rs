@@ -11,11 +11,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use llm_do_worker_file::{
-    Context, Fault, Key, Located, MAX_SIZE, McpServerItem, Place, Reading, Skills, too_large, tool_name,
+    Content, Context, Fault, Key, Located, MAX_SIZE, McpServerItem, Node, Place, Reading, Skills, too_large,
 };
+use serde_json::{Map, Value};
 
-#[cfg(any(feature = "eval", feature = "project"))]
-pub(crate) use self::spec::json;
 use crate::base::error::fault_list;
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
@@ -232,23 +231,15 @@ fn read(text: &str) -> Result<ReadWorker, Vec<Fault>> {
 
 /// Returns the worker that a file describes, or its faults, sorted by position.
 pub(crate) fn checked(reading: Reading) -> Result<ReadWorker, Vec<Fault>> {
-    let Reading { mut file, mut faults } = reading;
+    let Reading { file, mut faults } = reading;
     faults.extend(file.missing());
     faults.sort_by_key(|fault| fault.place);
     if !faults.is_empty() {
         return Err(faults);
     }
     let keys = file.keys.given.clone();
-    let named = [&file.keys.tools, &file.keys.toolsets].into_iter().flatten().flat_map(|list| &list.value);
-    let tools = named.map(|tool| (tool_name(&tool.value).to_owned(), tool.place.line)).collect();
-    let skills = file.keys.skills.take().map(|skills| skills.value);
-    let context = file.keys.context.take();
-    let servers = file.keys.mcp_servers.take().map(|servers| servers.value).unwrap_or_default();
-    let unread_class = file.keys.unread_class();
-    let unread_class = unread_class.map(|Located { place, value }| Located { place, value: value.to_owned() });
-    let spec = spec::from_file(file);
-    let faults: Vec<_> = spec.faults().into_iter().map(|message| at_key(message, &keys)).collect();
-    let read = ReadWorker { spec, tools, skills, context, servers, unread_class };
+    let read = spec::from_file(file);
+    let faults: Vec<_> = read.spec.faults().into_iter().map(|message| at_key(message, &keys)).collect();
     if faults.is_empty() { Ok(read) } else { Err(faults) }
 }
 
@@ -256,6 +247,23 @@ pub(crate) fn checked(reading: Reading) -> Result<ReadWorker, Vec<Fault>> {
 fn at_key(message: String, keys: &[Key]) -> Fault {
     let key = keys.iter().find(|key| message.starts_with(&format!("`{}`", key.name)));
     Fault::new(key.map_or(Place::line(1), |key| key.place), message)
+}
+
+/// Converts a YAML value to JSON.
+pub(crate) fn json(node: Node) -> Value {
+    match node.content {
+        Content::Invalid | Content::Null => Value::Null,
+        Content::Flag(flag) => Value::Bool(flag),
+        Content::Whole(whole) => {
+            u64::try_from(whole).map(Value::from).or_else(|_| i64::try_from(whole).map(Value::from)).unwrap_or_default()
+        }
+        Content::Number(number) => Value::from(number),
+        Content::String(text) => Value::String(text),
+        Content::List(items) => items.into_iter().map(json).collect(),
+        Content::Map(entries) => {
+            Value::Object(entries.into_iter().map(|(key, value)| (key.name, json(value))).collect::<Map<_, _>>())
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
-//! Values of a file, as the expressions that an attribute would have.
+//! Values of a file, as the attribute would have them.
 
-use llm_do_worker_file::{Limits, Located, ServerSideTool as Tool, Settings, Thinking};
+use llm_do_worker_file::{Content, Entry, Node, ServerSideTool, Value};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::quote;
-use syn::punctuated::Punctuated;
-use syn::{Expr, LitBool, LitStr, Token, parse_quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::LitStr;
 
-use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
-use crate::args::{Text, timeout};
+use crate::args::timeout;
 
-/// Makes expressions at the span of the file's name.
+/// Makes tokens at the span of the file's name.
 pub(super) struct Values(Span);
 
 impl Values {
@@ -25,118 +23,77 @@ impl Values {
         LitStr::new(text, self.0)
     }
 
-    pub(super) fn text(&self, text: &str) -> Text {
-        let literal = self.literal(text);
-        Text(parse_quote_spanned!(self.0=> #literal))
+    /// Returns the value of a key, or `None` for what no attribute has.
+    pub(super) fn tokens(&self, value: &Value) -> Option<TokenStream> {
+        Some(match value {
+            Value::Flag(flag) => quote!(#flag),
+            Value::Count(count) => Literal::u64_unsuffixed(*count).into_token_stream(),
+            Value::Number(number) => float(*number),
+            Value::Text(text) => self.literal(text).into_token_stream(),
+            Value::Texts(texts) => {
+                let texts = texts.iter().map(|text| self.literal(&text.value));
+                quote!([#(#texts),*])
+            }
+            Value::Duration(time) => timeout::expression(*time, self.0).into_token_stream(),
+            Value::Amount(picodollars) => {
+                let picodollars = Literal::u128_unsuffixed(*picodollars);
+                quote!(__llm_do::Money::from_picodollars(#picodollars))
+            }
+            Value::Output(mode) => self.ident(mode.word()).into_token_stream(),
+            Value::Thinking(word) => {
+                let level = self.ident(&format!("{}{}", word[..1].to_uppercase(), &word[1..]));
+                quote!(__llm_do::ThinkingLevel::#level)
+            }
+            Value::Settings(settings) => self.built("Settings", settings),
+            Value::Limits(limits) => self.built("Limits", limits),
+            Value::ServerSideTools(tools) => {
+                let tools = tools.iter().map(|tool| self.server_side_tool(&tool.value));
+                quote!([#(#tools),*])
+            }
+            Value::Json(_) | Value::InputModel(_) | Value::Skills(_) | Value::Context(_) | Value::McpServers(_) => {
+                return None;
+            }
+        })
     }
 
-    pub(super) fn literals(&self, texts: Vec<Located<String>>) -> Punctuated<LitStr, Token![,]> {
-        texts.into_iter().map(|text| self.literal(&text.value)).collect()
+    fn ident(&self, name: &str) -> Ident {
+        Ident::new(name, self.0)
     }
 
-    pub(super) fn flag(&self, flag: bool) -> LitBool {
-        LitBool::new(flag, self.0)
-    }
-
-    pub(super) fn u32(&self, number: u32) -> Expr {
-        let mut number = Literal::u32_unsuffixed(number);
-        number.set_span(self.0);
-        parse_quote_spanned!(self.0=> #number)
-    }
-
-    pub(super) fn server_side_tools(&self, tools: Vec<Located<Tool>>) -> ServerSideTools {
-        ServerSideTools(tools.into_iter().map(|tool| self.server_side_tool(tool.value)).collect())
-    }
-
-    fn server_side_tool(&self, tool: Tool) -> ServerSideTool {
-        let Tool { kind, max_uses, allowed_domains, blocked_domains } = tool;
-        let domains = |domains: Vec<String>| {
-            domains.into_iter().map(|domain| self.literal(&domain)).collect::<Punctuated<_, _>>()
-        };
-        let (allowed_domains, blocked_domains) = (allowed_domains.map(domains), blocked_domains.map(domains));
-        let search = WebSearch { max_uses: max_uses.map(|uses| self.u32(uses)), allowed_domains, blocked_domains };
-        ServerSideTool { kind, search }
-    }
-
-    /// Its paths begin with the private name that the runtime has in expanded code.
-    pub(super) fn settings(&self, settings: Settings) -> Expr {
-        // No `..`: a new setting does not compile until it is passed on.
-        let Settings {
-            temperature,
-            top_p,
-            max_tokens,
-            seed,
-            stop,
-            presence_penalty,
-            frequency_penalty,
-            thinking,
-            parallel_tool_calls,
-            cache_prompt,
-            service_tier,
-            timeout,
-            extra_body,
-        } = settings;
-        let setters = [
-            self.setter("temperature", temperature.map(float)),
-            self.setter("top_p", top_p.map(float)),
-            self.setter("max_tokens", max_tokens.map(Literal::u32_unsuffixed)),
-            self.setter("seed", seed.map(Literal::u64_unsuffixed)),
-            stop.iter().map(|text| self.setter("stop", Some(text))).collect(),
-            self.setter("presence_penalty", presence_penalty.map(float)),
-            self.setter("frequency_penalty", frequency_penalty.map(float)),
-            self.setter("thinking", thinking.map(level)),
-            self.setter("parallel_tool_calls", parallel_tool_calls),
-            self.setter("cache_prompt", cache_prompt),
-            self.setter("service_tier", service_tier),
-            self.setter("timeout", timeout.map(|time| timeout::expression(time, self.0))),
-        ];
-        let fields = extra_body.iter().map(|(name, value)| {
-            let json = value.to_json();
-            quote!(.extra_body(#name, __llm_do::json_value(#json)))
+    fn server_side_tool(&self, ServerSideTool { kind, settings }: &ServerSideTool) -> TokenStream {
+        let word = self.ident(kind.word());
+        if settings.is_empty() {
+            return word.into_token_stream();
+        }
+        let settings = settings.iter().map(|Entry { name, value, .. }| {
+            let (key, value) = (self.ident(name), self.tokens(value));
+            quote!(#key = #value)
         });
-        parse_quote_spanned!(Span::call_site().located_at(self.0)=> __llm_do::Settings::new()#(#setters)*#(#fields)*)
+        quote!(#word(#(#settings),*))
     }
 
-    /// Its paths begin with the private name that the runtime has in expanded code.
-    pub(super) fn limits(&self, limits: &Limits) -> Expr {
-        // No `..`: a new limit does not compile until it is passed on.
-        let Limits {
-            requests,
-            tool_calls,
-            input_tokens,
-            output_tokens,
-            cached_tokens,
-            reasoning_tokens,
-            total_tokens,
-            cost,
-            allow_unpriced,
-            wall_time,
-        } = *limits;
-        let counts = [
-            ("requests", requests),
-            ("tool_calls", tool_calls),
-            ("input_tokens", input_tokens),
-            ("output_tokens", output_tokens),
-            ("cached_tokens", cached_tokens),
-            ("reasoning_tokens", reasoning_tokens),
-            ("total_tokens", total_tokens),
-        ];
-        let counts = counts.map(|(name, count)| self.setter(name, count.map(Literal::u64_unsuffixed)));
-        let cost = cost.map(|picodollars| {
-            let picodollars = Literal::u128_unsuffixed(picodollars);
-            quote!(__llm_do::Money::from_picodollars(#picodollars))
-        });
-        let setters = [
-            self.setter("cost", cost),
-            self.setter("allow_unpriced", allow_unpriced),
-            self.setter("wall_time", wall_time.map(|time| timeout::expression(time, self.0))),
-        ];
-        parse_quote_spanned!(Span::call_site().located_at(self.0)=> __llm_do::Limits::new()#(#counts)*#(#setters)*)
+    /// Returns the call of a builder; its path begins with the private name that the runtime has in expanded code.
+    fn built(&self, ty: &str, fields: &[Entry]) -> TokenStream {
+        let span = Span::call_site().located_at(self.0);
+        let ty = Ident::new(ty, span);
+        let setters = fields.iter().map(|Entry { name, value, .. }| self.setters(name, value));
+        quote_spanned!(span=> __llm_do::#ty::new()#(#setters)*)
     }
 
-    fn setter(&self, name: &str, value: Option<impl quote::ToTokens>) -> TokenStream {
-        let setter = Ident::new(name, self.0);
-        value.map(|value| quote!(.#setter(#value))).unwrap_or_default()
+    /// Returns the calls of a setter: lists and maps have one for each item.
+    fn setters(&self, name: &str, value: &Value) -> TokenStream {
+        let setter = self.ident(name);
+        match value {
+            Value::Texts(texts) => texts.iter().map(|text| &text.value).map(|text| quote!(.#setter(#text))).collect(),
+            Value::Json(Node { content: Content::Map(fields), .. }) => {
+                let fields = fields.iter().map(|(key, value)| (&key.name, value.to_json()));
+                fields.map(|(key, json)| quote!(.#setter(#key, __llm_do::json_value(#json)))).collect()
+            }
+            value => {
+                let value = self.tokens(value);
+                quote!(.#setter(#value))
+            }
+        }
     }
 }
 
@@ -144,19 +101,4 @@ impl Values {
 fn float(number: f64) -> TokenStream {
     let magnitude = Literal::f64_unsuffixed(number.abs());
     if number.is_sign_negative() { quote!(-#magnitude) } else { quote!(#magnitude) }
-}
-
-fn level(level: Thinking) -> TokenStream {
-    let level = match level {
-        Thinking::Off => quote!(Off),
-        Thinking::Minimal => quote!(Minimal),
-        Thinking::Low => quote!(Low),
-        Thinking::Medium => quote!(Medium),
-        Thinking::High => quote!(High),
-        Thinking::Tokens(tokens) => {
-            let tokens = Literal::u32_unsuffixed(tokens);
-            quote!(Tokens(#tokens))
-        }
-    };
-    quote!(__llm_do::ThinkingLevel::#level)
 }

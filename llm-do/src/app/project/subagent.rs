@@ -30,9 +30,23 @@ const MODELS: [(&str, &str); 4] = [
 ];
 /// Keys that are known and have no effect.
 const IGNORED: [&str; 7] = ["background", "color", "hooks", "initialPrompt", "isolation", "memory", "permissionMode"];
-/// All keys, for suggestions.
-const KEYS: [&str; 9] =
-    ["name", "description", "tools", "disallowedTools", "model", "maxTurns", "effort", "skills", "mcpServers"];
+/// Reads the value of a key.
+type ReadKey = fn(&mut Reading, &str, Node);
+/// The keys that have an effect.
+const KEYS: [(&str, ReadKey); 9] = [
+    ("name", |reading, key, node| reading.keys.name = reading.reader(key).string(as_text(node))),
+    ("description", |reading, key, node| reading.keys.description = reading.reader(key).string(as_text(node))),
+    ("tools", |reading, key, node| reading.keys.tools = reading.names(key, node)),
+    ("disallowedTools", |reading, key, node| reading.keys.disallowed = values(reading.names(key, node))),
+    ("model", |reading, _, node| reading.model(node)),
+    ("maxTurns", |reading, _, node| reading.max_turns(&node)),
+    ("effort", |reading, _, node| reading.effort(node)),
+    ("skills", |reading, key, node| reading.keys.skills = values(reading.names(key, node))),
+    ("mcpServers", |reading, key, node| {
+        let mut reader = Reader { key, faults: &mut reading.faults };
+        reading.keys.servers = values(read_mcp_items(&mut reader, node, &mut reading.notes));
+    }),
+];
 
 /// What a subagent may name, besides what the program links.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +119,9 @@ fn read_file(
 ) -> Option<Subagent> {
     let text = report.text_of(path)?;
     let mut reading = Reading::default();
-    let keys: Vec<_> = KEYS.into_iter().chain(IGNORED).collect();
-    let mut parsed = front_matter::parse(&text, &keys, &mut reading.faults).unwrap_or_default();
+    let known_keys = KEYS.map(|(name, _)| name);
+    let all_keys = [&known_keys[..], &IGNORED[..]].concat();
+    let mut parsed = front_matter::parse(&text, &all_keys, &mut reading.faults).unwrap_or_default();
     if parsed.take_disabled() {
         return None;
     }
@@ -115,8 +130,9 @@ fn read_file(
     }
     let FrontMatter { entries, body } = parsed;
     for (key, node) in entries {
-        if !reading.key(&key, node) {
-            report.ignored_key(path, &key, &IGNORED, &KEYS);
+        match KEYS.iter().find(|(name, _)| *name == key.name) {
+            Some((name, read)) => read(&mut reading, name, node),
+            None => report.ignored_key(path, &key, &IGNORED, &known_keys),
         }
     }
     let Reading { keys, faults, notes } = reading;
@@ -147,6 +163,10 @@ struct Keys {
     skills: Vec<Located<String>>,
 }
 
+fn values<T>(list: Option<Located<Vec<T>>>) -> Vec<T> {
+    list.map(|list| list.value).unwrap_or_default()
+}
+
 #[derive(Default)]
 struct Reading {
     faults: Vec<Fault>,
@@ -162,29 +182,6 @@ impl Reading {
 
     fn fault(&mut self, place: Place, message: impl Into<String>) {
         self.faults.push(Fault::new(place, message));
-    }
-
-    /// Reads a key; returns whether it has an effect here.
-    fn key(&mut self, key: &Key, node: Node) -> bool {
-        match key.name.as_str() {
-            "name" => self.keys.name = self.reader("name").string(as_text(node)),
-            "description" => self.keys.description = self.reader("description").string(as_text(node)),
-            "tools" => self.keys.tools = self.names("tools", node),
-            "disallowedTools" => {
-                self.keys.disallowed = self.names("disallowedTools", node).map(|list| list.value).unwrap_or_default();
-            }
-            "model" => self.model(node),
-            "maxTurns" => self.max_turns(&node),
-            "effort" => self.effort(node),
-            "mcpServers" => {
-                let mut reader = Reader { key: "mcpServers", faults: &mut self.faults };
-                let servers = read_mcp_items(&mut reader, node, &mut self.notes);
-                self.keys.servers = servers.map(|list| list.value).unwrap_or_default();
-            }
-            "skills" => self.keys.skills = self.names("skills", node).map(|list| list.value).unwrap_or_default(),
-            _ => return false,
-        }
-        true
     }
 
     /// Reads a list of names, or names that are separated by commas; one that is listed twice counts once.
@@ -301,5 +298,22 @@ impl Keys {
         }
         let origin = Origin::File(LoadedFile::new(shown(path).to_owned(), names).foreign(without));
         Some(Subagent { spec, origin, skills: self.skills, path: path.to_owned(), given })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS;
+
+    #[test]
+    fn the_page_of_projects_lists_every_key_of_a_subagent() {
+        let page = include_str!("../../../docs/project.md");
+        let rows = page.lines().skip_while(|line| *line != "# Subagents").take_while(|line| !line.starts_with("Front"));
+        let cells = rows.filter(|row| row.starts_with("| `")).filter_map(|row| row.split(" | ").next());
+        let mut listed: Vec<_> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        listed.sort_unstable();
+        let mut known = KEYS.map(|(name, _)| name);
+        known.sort_unstable();
+        assert_eq!(listed, known);
     }
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
-use llm_do_worker_file::{LIMITS, RESERVED_NAME, SETTINGS};
+use llm_do_worker_file::{KEYS, KeyDef, LIMITS, RESERVED_NAME, SETTINGS};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -11,14 +11,40 @@ use serde_json::{Map, Value, json};
 use crate::base::usage::Limits;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
+fn names(table: &[KeyDef]) -> Vec<&str> {
+    table.iter().map(|def| def.name).collect()
+}
+
 #[test]
 fn the_reader_knows_all_keys_of_limits_and_settings() {
     let limits = Limits::new().requests(1).tool_calls(1).input_tokens(1).output_tokens(1).cached_tokens(1);
     let limits = limits.reasoning_tokens(1).total_tokens(1).cost(Money::from_cents(1)).allow_unpriced(true);
     let written = serde_json::to_value(limits.wall_time(Duration::from_secs(1))).unwrap();
-    assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), LIMITS);
+    assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), names(LIMITS));
     let written = serde_json::to_value(Settings::new()).unwrap();
-    assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), SETTINGS);
+    assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), names(SETTINGS));
+}
+
+#[test]
+fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
+    let mut spec = WorkerSpec::new("a", "Do it.").description("It.").toolsets(["b"]).hints(["c"]).code(true);
+    spec = spec.model("test:a").compatible_models(["test:*"]).settings(Settings::new().seed(1)).retries(1);
+    spec = spec.server_side_tools([ServerSideTool::WebFetch]).output_mode(OutputMode::Tool).max_turns(1);
+    spec = spec.limits(Limits::new()).timeout(Duration::MAX).input_schema(json!({})).output_schema(json!({}));
+    spec.input_of = Some("d".to_owned());
+    let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
+    // `toolsets` stands for `tools` too.
+    let others = ["tools", "skills", "context", "mcp_servers"];
+    assert_eq!(written, names(KEYS).into_iter().filter(|name| !others.contains(name)).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_longest_duration_is_read() {
+    let file =
+        format!("---\nname: a\nsettings: {{ timeout: {0} }}\nlimits: {{ wall_time: {0} }}\n---\nDo it.", u64::MAX);
+    let spec: WorkerSpec = file.parse().unwrap();
+    let centuries = Duration::from_secs(u64::MAX >> 2);
+    assert!(spec.settings.timeout > Some(centuries) && spec.limits.unwrap().wall_time > Some(centuries));
 }
 
 #[test]
