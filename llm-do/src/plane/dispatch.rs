@@ -9,6 +9,7 @@ mod deep;
 mod guard;
 mod host;
 mod hybrid;
+mod instructions;
 mod open_call;
 mod perform;
 mod record;

@@ -15,7 +15,7 @@ pub(super) fn into_attribute(args: &mut Worker, reading: Reading, literal: &LitS
     let Reading { file: WorkerFile { keys, instructions, .. }, faults } = reading;
     let mut merge = Merge { values: Values::new(literal.span()), faults };
     merge.keys(args, keys);
-    merge.fill("instructions", &mut args.instructions, instructions, |values, text| values.text(&text));
+    merge.instructions(args, instructions);
     merge.faults.sort_by_key(|fault| fault.place);
     merge.faults
 }
@@ -94,6 +94,17 @@ impl Merge {
             self.faults.push(Fault::new(place, message));
         } else {
             *slot = Some(to(&self.values, value));
+        }
+    }
+
+    /// The text of a file is the instructions, which a function may compute instead.
+    fn instructions(&mut self, args: &mut Worker, text: Option<Located<String>>) {
+        match text {
+            Some(Located { place, .. }) if args.instructions_with.is_some() => {
+                let message = "the instructions are given here, and `instructions_with` in the attribute; remove one";
+                self.faults.push(Fault::new(place, message));
+            }
+            text => self.fill("instructions", &mut args.instructions, text, |values, text| values.text(&text)),
         }
     }
 

@@ -11,7 +11,7 @@ use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::Plane;
+use super::{Plane, instructions};
 use crate::base::error::{BoxError, CallError, Unsure, panic_text};
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
@@ -187,13 +187,13 @@ pub(super) async fn close_instances(
 }
 
 /// Returns the parts of a prompt, after the instructions of its worker.
-async fn rendered(plan: &WorkerPlan, prompt: Prompt, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+async fn rendered(instructions: &str, prompt: Prompt, ctx: &CallContext) -> Result<ToolReturn, CallError> {
     let fail = |source: BoxError| CallError::Failed { tool: ctx.name().to_owned(), source };
     let message = prompt.into_message(ctx.project_root()).await.map_err(|text| fail(text.into()))?;
     let Message::User { parts } = message else { return Ok(Value::Null.into()) };
-    let instructions = UserPart::Text { text: plan.instructions.to_string() };
-    let has_instructions = !plan.instructions.trim().is_empty();
-    let parts: Vec<_> = has_instructions.then_some(instructions).into_iter().chain(parts).collect();
+    let instructions = Some(instructions).filter(|text| !text.trim().is_empty());
+    let instructions = instructions.map(|text| UserPart::Text { text: text.to_owned() });
+    let parts: Vec<_> = instructions.into_iter().chain(parts).collect();
     serde_json::to_value(parts).map(Into::into).map_err(|error| fail(error.into()))
 }
 
@@ -206,16 +206,22 @@ impl WorkerSetup<'_> {
         {
             return Ok(returned);
         }
+        let instructions = instructions::of_call(&plan, ctx).await?;
         let prompt = render(ctx).prompt().await?;
         if self.renders_only {
-            return rendered(&plan, prompt, ctx).await;
+            return rendered(&instructions, prompt, ctx).await;
         }
-        let run = self.worker_run(&plan, ctx).await?;
+        let run = self.worker_run(&plan, &instructions, ctx).await?;
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
         run.run(prompt, limits).await
     }
 
-    pub(super) async fn worker_run(self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
+    pub(super) async fn worker_run(
+        self,
+        plan: &WorkerPlan,
+        instructions: &Arc<str>,
+        ctx: &CallContext,
+    ) -> Result<WorkerRun, CallError> {
         let ModelPlan { model, tools, output } = self.plane.model_plan(plan, ctx)?;
         if !plan.server_side_tools.is_empty() {
             // Do not ask the approver about a request that would be refused.
@@ -238,7 +244,7 @@ impl WorkerSetup<'_> {
             ctx: ctx.clone(),
             prices: Arc::clone(&self.plane.config.prices),
             model,
-            instructions: output.instructed(plan.code_instructions.get().unwrap_or(&plan.instructions)),
+            instructions: output.instructed(&plan.with_code_rules(instructions)),
             tools,
             search,
             deferred,

@@ -18,6 +18,6 @@ impl Run {
         let worker = self.plane.registry.inline(spec, ctx.declared(), ctx.name())?;
         let no_worker = || CallError::NotFound { tool: spec.name().to_owned(), hint: String::new() };
         let plan = worker.plan().ok_or_else(no_worker)?;
-        self.setup(ctx).worker_run(plan, ctx).await?.respond(messages).await
+        self.setup(ctx).worker_run(plan, &plan.instructions, ctx).await?.respond(messages).await
     }
 }
