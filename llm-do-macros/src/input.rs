@@ -210,6 +210,9 @@ impl Worker {
     /// Reads the attribute and the signature under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let mut args: worker::Worker = args::parse(args, errors);
+        if let (Some(_), Some(function)) = (&args.instructions, &args.instructions_with) {
+            errors.push(function, "`instructions` and `instructions_with` cannot be combined: remove one");
+        }
         let file = worker_file::read(&mut args, errors);
         if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
             errors.push(turns, "`max_turns` is 0, but a worker needs at least 1");
@@ -226,7 +229,7 @@ impl Worker {
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);
         }
-        // The default system prompt is the description.
+        // The default system prompt is the description, also in place of an empty text that a function computes.
         let instructions =
             args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
         let body =

@@ -213,6 +213,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `model = ".."` | The model, as `provider:model`; other forms do not compile. Default: the model of the run |
 /// | `compatible_models = ["..", ..]` | Patterns for the models of a run that the worker can use, ignoring case; not with `model`. Default: any |
 /// | `instructions = ".."` | The system prompt: any `&'static str`, such as `include_str!(..)`. Default: the description |
+/// | `instructions_with = path` | A function that [computes](#instructions-by-code) the system prompt for each call; not with `instructions`. Default: none |
 /// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
 /// | `code = true` | Whether the model calls its tools by code, in one tool `run_code`; needs the feature `script`. Default: false |
 /// | `server_side_tools = [web_search, ..]` | Tools that the provider runs, see [below](#server-side-tools). Default: none |
@@ -240,6 +241,17 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// A body is async and runs before the first request. Only a worker with a body can have
 /// [injected parameters](macro@tool#injected-parameters), since a model cannot use them. If the body returns an error or
 /// panics, the call fails and no request is made.
+///
+/// # Instructions by code
+///
+/// `instructions_with = path` names a function, `fn` or `async fn`, that returns a `String` or a `Result<String, E>` with an error that `?`
+/// converts. It takes at most 8 [injected parameters](macro@tool#injected-parameters): `&CallContext` or `&dyn ToolContext`, and by value
+/// `State<T>` and any type that implements `FromContext`. It runs once for each call of the worker, at its start, and a `fn` runs on a thread
+/// for blocking code. If it fails or panics, the call fails with an error that names it, and no request is made. If it returns an empty text,
+/// the description is the system prompt.
+///
+/// A journal records the text, so a resumed run has the same instructions. The function does not run again then, unless it takes something
+/// other than state: its calls through the context are steps of the worker, so it makes them again as recorded, and its text is ignored.
 ///
 /// # Server-side tools
 ///
@@ -297,8 +309,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// With an attribute, all [keys](#keys-of-a-worker-file) are optional; unknown keys are errors. The text below them is the
-/// instructions; without it, the model gets the `description`. It is an error to give a key, or the instructions, both here and in
-/// the attribute. One reader serves the attribute and the run time: both accept the same files, and report the same faults with
+/// instructions; without it, the model gets the `description`. A file has no code, so it has no `instructions_with`, and its text
+/// cannot be combined with that key. It is an error to give a key, or the instructions, both here and in the attribute. One reader serves the attribute and the run time: both accept the same files, and report the same faults with
 /// their lines. In an editor that does not report where a source file is, the worker is expanded without its file, unless the path
 /// can be found from `src`.
 ///

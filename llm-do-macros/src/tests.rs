@@ -133,6 +133,18 @@ fn a_worker_with_every_key_about_its_model() {
 }
 
 #[test]
+fn a_worker_whose_instructions_a_function_computes() {
+    let code = expand::worker(
+        quote!(instructions_with = personas::strict),
+        &quote! {
+            /// Review one file.
+            pub async fn reviewer(path: PathBuf) -> Review;
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/worker_instructions.rs"]);
+}
+
+#[test]
 fn a_worker_in_code_mode() {
     let code = expand::worker(
         quote!(toolsets = [read_file], code = true),

@@ -34,7 +34,8 @@ pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolC
 #[cfg(feature = "mcp-snapshots")]
 pub use crate::plane::definition::SnapshotDef;
 pub use crate::plane::definition::{
-    Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
-    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, json_value,
-    preview,
+    Awaits, Closing, Computes, Computing, Declaration, DeclaredRule, Function, InjectedFrom, Instance,
+    InstructionsText, LimitsValue, Location, OpenByDefault, Opening, Rendering, Renders, Returns, SettingsValue,
+    Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, awaited_instructions,
+    instructions_are_awaited, instructions_parameters, json_value, preview, returned_instructions,
 };

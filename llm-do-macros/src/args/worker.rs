@@ -3,7 +3,7 @@
 use llm_do_worker_file::OutputMode;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{Expr, Ident, LitBool, LitStr, Token};
+use syn::{Expr, Ident, LitBool, LitStr, Path, Token};
 
 use super::server_side::ServerSideTools;
 use super::shared_keys::{self, HasSharedKeys, SharedKeys};
@@ -22,6 +22,8 @@ pub(crate) struct Worker {
     pub(crate) compatible_models: Option<Globs>,
     /// The system prompt.
     pub(crate) instructions: Option<Text>,
+    /// The function that computes the system prompt.
+    pub(crate) instructions_with: Option<Path>,
     /// Whether the model calls its tools by code.
     pub(crate) code: Option<LitBool>,
     /// The tools that the provider runs.
@@ -57,6 +59,7 @@ impl Grammar for Worker {
             value.fill_with(&mut worker.compatible_models, Globs::parse)
         }),
         Key::new("instructions = \"..\"", |worker, value| value.fill(&mut worker.instructions)),
+        Key::new("instructions_with = path", |worker, value| value.fill(&mut worker.instructions_with)),
         shared_keys::toolsets(),
         Key::new("code = true", |worker, value| value.fill(&mut worker.code)),
         Key::new("server_side_tools = [web_search, ..]", |worker, value| {

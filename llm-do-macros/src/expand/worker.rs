@@ -3,7 +3,7 @@
 use llm_do_worker_file::{OutputMode, ServerSideKind};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{ReturnType, Signature, Type};
+use syn::{Path, ReturnType, Signature, Type};
 
 use super::{declaration, error_span, function, in_anonymous_const, timeout};
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
@@ -90,6 +90,7 @@ fn rendering(callable: &Callable, body: &Body) -> TokenStream {
 /// The definition of the worker for its model.
 fn model(worker: &Worker) -> TokenStream {
     let Worker { instructions, args, file, .. } = worker;
+    let computed = args.instructions_with.as_ref().map(computed);
     let model = args.model.iter();
     let globs = args.compatible_models.iter().map(|Globs(globs)| quote!(.compatible_models(&[#globs])));
     let code = args.code.iter();
@@ -103,6 +104,7 @@ fn model(worker: &Worker) -> TokenStream {
     let limits = args.limits.as_ref().map(|_| quote!(.limits(__limits)));
     quote! {
         __llm_do::WorkerDef::new(#instructions)
+            #computed
             #(.model(#model))*
             #(#globs)*
             #(.code(#code))*
@@ -114,6 +116,25 @@ fn model(worker: &Worker) -> TokenStream {
             #max_turns
             #(.retries(#retries))*
             #limits
+    }
+}
+
+/// The function that computes the instructions, with errors at its path.
+fn computed(path: &Path) -> TokenStream {
+    let span = error_span(path);
+    let written = path.to_token_stream().to_string().replace(' ', "");
+    let parameters = quote_spanned!(span=> __llm_do::instructions_parameters(#path));
+    let is_awaited = quote_spanned!(span=> __llm_do::instructions_are_awaited(#path));
+    let awaited = quote_spanned!(span=> __llm_do::awaited_instructions(#path, &__ctx));
+    let returned = quote_spanned!(span=> __llm_do::returned_instructions(#path, &__ctx));
+    quote! {
+        .instructions_with(#written, || #parameters, |__ctx| {
+            if #is_awaited {
+                __llm_do::Computing::future(async move { #awaited.await })
+            } else {
+                __llm_do::Computing::blocking(move || #returned)
+            }
+        })
     }
 }
 

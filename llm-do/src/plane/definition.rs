@@ -2,6 +2,7 @@
 
 mod declaration;
 mod environment;
+mod instructions;
 mod preview;
 mod rendering;
 mod rule;
@@ -16,6 +17,11 @@ use serde_json::Value;
 
 pub use self::declaration::{Declaration, Location, ToolsetDef};
 pub(crate) use self::environment::EnvironmentDef;
+pub(crate) use self::instructions::ComputedInstructions;
+pub use self::instructions::{
+    Awaits, Computes, Computing, InjectedFrom, InstructionsText, Returns, awaited_instructions,
+    instructions_are_awaited, instructions_parameters, returned_instructions,
+};
 pub(crate) use self::preview::Preview;
 pub use self::preview::preview;
 pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};

@@ -9,6 +9,7 @@ mod guard;
 mod host;
 mod hybrid;
 mod instances;
+mod instructions;
 mod journal;
 mod limits;
 mod perform;

@@ -44,8 +44,12 @@ async fn who(ctx: &CallContext) -> Result<String> {
     Ok(format!("You are {}.", ctx.request_user_input("Who are you?").await?))
 }
 
+fn greeting() -> String {
+    "Greet.".to_owned()
+}
+
 /// Welcome a person.
-#[worker(instructions = "Greet.")]
+#[worker(instructions_with = greeting)]
 async fn welcome(
     /// Whom.
     name: String,

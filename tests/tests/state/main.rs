@@ -7,6 +7,7 @@ mod begun;
 mod busy_threads;
 mod composite;
 mod dispatch;
+mod instructions;
 mod journal_runs;
 mod own_items;
 mod own_journal;

@@ -17,9 +17,7 @@ pub(super) fn into_attribute(args: &mut Worker, reading: Reading, literal: &LitS
     let Reading { file: WorkerFile { keys, instructions, .. }, faults } = reading;
     let mut merge = Merge { args, values: Values::new(literal.span()), faults };
     merge.keys(&keys);
-    if let Some(Located { place, value }) = instructions {
-        merge.fill("instructions", place, &Value::Text(value));
-    }
+    merge.instructions(instructions);
     merge.faults.sort_by_key(|fault| fault.place);
     merge.faults
 }
@@ -59,6 +57,18 @@ impl Merge<'_> {
         if args::fill(self.args, name, self.values.span(), &tokens).is_err() {
             let message = format!("`{name}` is given both here and in the attribute; remove one");
             self.faults.push(Fault::new(place, message));
+        }
+    }
+
+    /// The text of a file is the instructions, which a function may compute instead.
+    fn instructions(&mut self, text: Option<Located<String>>) {
+        match text {
+            Some(Located { place, .. }) if self.args.instructions_with.is_some() => {
+                let message = "the instructions are given here, and `instructions_with` in the attribute; remove one";
+                self.faults.push(Fault::new(place, message));
+            }
+            Some(Located { place, value }) => self.fill("instructions", place, &Value::Text(value)),
+            None => {}
         }
     }
 

@@ -59,6 +59,13 @@ pub trait FromContext: Sized + Send + 'static {
     ///
     /// Returns an error, which fails the call, if there is no such value.
     fn from_context(ctx: &CallContext) -> Result<Self, CallError>;
+
+    /// Returns the key of the state that it is; `None` if it is something else.
+    #[doc(hidden)]
+    #[must_use]
+    fn state_key() -> Option<StateKey> {
+        None
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -76,6 +83,10 @@ impl<T: Send + Sync + 'static> FromContext for State<T> {
                 format!("missing state of type `{}`; set it with `Runtime::builder().state(..)`", name_of::<T>());
             CallError::Failed { tool: ctx.name().to_owned(), source: BoxError::from(text) }
         })
+    }
+
+    fn state_key() -> Option<StateKey> {
+        Some(StateKey::unspelled::<T>())
     }
 }
 
@@ -96,6 +107,13 @@ impl StateKey {
     #[must_use]
     pub fn of<T: 'static>(written: &'static str) -> Self {
         Self { id: TypeId::of::<T>(), written, full_name: std::any::type_name::<T>() }
+    }
+
+    /// Returns the key of `T` where no signature is known that spells it: a plain type is written without its modules.
+    fn unspelled<T: 'static>() -> Self {
+        let full_name = std::any::type_name::<T>();
+        let is_plain = full_name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
+        Self::of::<T>(if is_plain { full_name.rsplit(':').next().unwrap_or(full_name) } else { full_name })
     }
 }
 

@@ -3,14 +3,18 @@
 use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::Value;
 
+use super::instructions::{ComputedInstructions, Computing};
 use crate::base::usage::Limits;
 use crate::declare::worker_spec::OutputMode;
+use crate::plane::context::{CallContext, StateKey};
 
 /// How a model implements a worker.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerDef {
     pub(crate) instructions: &'static str,
+    /// What computes them, if a function does.
+    pub(crate) computed: Option<ComputedInstructions>,
     pub(crate) model: Option<&'static str>,
     pub(crate) compatible_models: &'static [&'static str],
     pub(crate) settings: Option<fn() -> Settings>,
@@ -31,6 +35,7 @@ impl WorkerDef {
     pub const fn new(instructions: &'static str) -> Self {
         Self {
             instructions,
+            computed: None,
             model: None,
             compatible_models: &[],
             settings: None,
@@ -43,6 +48,18 @@ impl WorkerDef {
             retries: 2,
             limits: None,
         }
+    }
+
+    /// Sets the function that computes the instructions. Default: none.
+    #[must_use]
+    pub const fn instructions_with(
+        mut self,
+        function: &'static str,
+        parameters: fn() -> Vec<Option<StateKey>>,
+        compute: fn(CallContext) -> Computing,
+    ) -> Self {
+        self.computed = Some(ComputedInstructions { function, parameters, compute });
+        self
     }
 
     /// Sets the model. Default: the run's.

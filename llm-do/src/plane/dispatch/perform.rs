@@ -15,7 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::hybrid::answer_by_code;
 use super::pipeline::{Call, CallResult};
-use super::{Plane, Run, instances};
+use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, Unsure, panic_text};
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
@@ -152,13 +152,13 @@ async fn run_subtask(returned: ToolReturn, ctx: &CallContext) -> CallResult {
 }
 
 /// Returns the parts of a prompt, after the instructions of its worker.
-async fn rendered(plan: &WorkerPlan, prompt: Prompt, ctx: &CallContext) -> CallResult {
+async fn rendered(instructions: &str, prompt: Prompt, ctx: &CallContext) -> CallResult {
     let fail = |source: BoxError| CallError::Failed { tool: ctx.name().to_owned(), source };
     let message = prompt.into_message(ctx.project_root()).await.map_err(|text| fail(text.into()))?;
     let Message::User { parts } = message else { return Ok(Value::Null.into()) };
-    let instructions = UserPart::Text { text: plan.instructions.to_string() };
-    let has_instructions = !plan.instructions.trim().is_empty();
-    let parts: Vec<_> = has_instructions.then_some(instructions).into_iter().chain(parts).collect();
+    let instructions = Some(instructions).filter(|text| !text.trim().is_empty());
+    let instructions = instructions.map(|text| UserPart::Text { text: text.to_owned() });
+    let parts: Vec<_> = instructions.into_iter().chain(parts).collect();
     serde_json::to_value(parts).map(Into::into).map_err(|error| fail(error.into()))
 }
 
@@ -168,17 +168,23 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
         return Ok(returned);
     }
+    let instructions = instructions::of_call(&plan, ctx).await?;
     let prompt = render(ctx).prompt().await?;
     if run.renders_only(ctx) {
-        return rendered(&plan, prompt, ctx).await;
+        return rendered(&instructions, prompt, ctx).await;
     }
-    let worker = worker_run(run, &plan, ctx).await?;
+    let worker = worker_run(run, &plan, &instructions, ctx).await?;
     let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
     worker.run(prompt, limits).await
 }
 
 /// Returns a worker's call with its model and its tools, once its server-side tools are decided about.
-pub(super) async fn worker_run(run: &Run, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
+pub(super) async fn worker_run(
+    run: &Run,
+    plan: &WorkerPlan,
+    instructions: &Arc<str>,
+    ctx: &CallContext,
+) -> Result<WorkerRun, CallError> {
     let plane = &run.plane;
     let ModelPlan { model, tools, output } = plane.model_plan(plan, ctx)?;
     if !plan.server_side_tools.is_empty() {
@@ -202,7 +208,7 @@ pub(super) async fn worker_run(run: &Run, plan: &WorkerPlan, ctx: &CallContext) 
         ctx: ctx.clone(),
         prices: Arc::clone(&plane.config.prices),
         model,
-        instructions: output.instructed(plan.code_instructions.get().unwrap_or(&plan.instructions)),
+        instructions: output.instructed(&plan.with_code_rules(instructions)),
         tools,
         search,
         deferred,

@@ -18,5 +18,5 @@ pub(super) async fn respond(
     let worker = run.plane.registry.inline(spec, ctx.declared(), ctx.name())?;
     let no_worker = || CallError::NotFound { tool: spec.name().to_owned(), hint: String::new() };
     let plan = worker.plan().ok_or_else(no_worker)?;
-    worker_run(run, plan, ctx).await?.respond(messages).await
+    worker_run(run, plan, &plan.instructions, ctx).await?.respond(messages).await
 }

@@ -51,7 +51,7 @@ fn add(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, worker_name: &str, name:
     let worker = &items[worker_name];
     if let Some(plan) = worker.plan() {
         // Set once: the plan belongs to this registry.
-        _ = plan.code_instructions.set(code.instructions(&plan.instructions).into());
+        _ = plan.code_rules.set(code.rules());
     }
     let code = Arc::new(code);
     let run = move |ctx: CallContext, arguments: Value| {

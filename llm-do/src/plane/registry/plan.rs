@@ -9,7 +9,9 @@ use crate::base::error::Fault;
 use crate::base::usage::Limits;
 use crate::declare::schema::{OutputShape, differences};
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
-use crate::plane::definition::{DecodeForPrompt, FileSchema, Implementation, ToolDef, WorkerDef, by_json, by_prompt};
+use crate::plane::definition::{
+    ComputedInstructions, DecodeForPrompt, FileSchema, Implementation, ToolDef, WorkerDef, by_json, by_prompt,
+};
 
 /// The maximum length of a description that is taken from the instructions, in characters.
 const MAX_DESCRIPTION: usize = 200;
@@ -18,12 +20,14 @@ const MAX_DESCRIPTION: usize = 200;
 #[derive(Debug)]
 pub(crate) struct WorkerPlan {
     pub(crate) instructions: Arc<str>,
+    /// What computes them for each call, if a function does.
+    pub(crate) computed: Option<ComputedInstructions>,
     pub(crate) model: Option<Arc<str>>,
     pub(crate) compatible_models: Vec<Arc<str>>,
     /// Whether its model calls the tools by code.
     pub(crate) code: bool,
-    /// What its model reads in place of the instructions, in code mode.
-    pub(crate) code_instructions: OnceLock<Arc<str>>,
+    /// What its model reads after the instructions, in code mode.
+    pub(crate) code_rules: OnceLock<String>,
     pub(crate) settings: Settings,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) hints: Vec<Arc<str>>,
@@ -61,9 +65,10 @@ impl WorkerPlan {
         let instructions = if worker.instructions.is_empty() { def.description } else { worker.instructions };
         Self {
             instructions: instructions.into(),
+            computed: worker.computed,
             model: worker.model.map(Into::into),
             code: worker.code,
-            code_instructions: OnceLock::new(),
+            code_rules: OnceLock::new(),
             compatible_models: worker.compatible_models.iter().copied().map(Into::into).collect(),
             settings: worker.settings.map(|settings| settings()).unwrap_or_default(),
             server_side_tools: worker.server_side_tools.map(|tools| tools()).unwrap_or_default(),
@@ -85,9 +90,10 @@ impl WorkerPlan {
         let instructions = if spec.instructions.is_empty() { &spec.description } else { &spec.instructions };
         Self {
             instructions: instructions.as_str().into(),
+            computed: None,
             model: spec.model.as_deref().map(Into::into),
             code: spec.code,
-            code_instructions: OnceLock::new(),
+            code_rules: OnceLock::new(),
             compatible_models: shared(&spec.compatible_models),
             settings: spec.settings.clone(),
             server_side_tools: spec.server_side_tools.clone(),
@@ -125,6 +131,14 @@ impl WorkerPlan {
             "retries": self.retries,
             "limits": self.limits.as_deref(),
         })
+    }
+
+    /// Returns instructions with what follows them.
+    pub(crate) fn with_code_rules(&self, instructions: &Arc<str>) -> Arc<str> {
+        match self.code_rules.get() {
+            Some(rules) => format!("{instructions}{rules}").into(),
+            None => Arc::clone(instructions),
+        }
     }
 
     /// Returns the schema of the output.

@@ -17,7 +17,7 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::{Declared, OfferedTool};
-use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Preview, ToolDef};
+use crate::plane::definition::{ComputedInstructions, DeclaredRule, Decode, InstanceDef, Preview, ToolDef};
 use crate::plane::function_tool::{Acts, FunctionTool};
 
 /// An item of the registry.
@@ -270,7 +270,9 @@ impl Registered {
     pub(crate) fn state(&self) -> Vec<StateKey> {
         let Some(def) = self.linked else { return Vec::new() };
         let opening = def.instance.map(|instance| instance.state).unwrap_or_default();
-        def.state.iter().chain(opening).map(|key| key()).collect()
+        let computed = self.plan().and_then(|plan| plan.computed);
+        let computed = computed.iter().flat_map(ComputedInstructions::state);
+        def.state.iter().chain(opening).map(|key| key()).chain(computed).collect()
     }
 
     /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.

@@ -45,6 +45,15 @@ fn ping(
 )]
 async fn judge(input: String) -> Range;
 
+fn words(state: State<u8>) -> Result<String, CallError> {
+    let _ = state;
+    Result::Ok(String::new())
+}
+
+/// With words.
+#[worker(instructions_with = words)]
+async fn judge_by_words(input: String) -> Range;
+
 /// With a body.
 #[worker]
 async fn render(input: String, state: State<u8>) -> Range {

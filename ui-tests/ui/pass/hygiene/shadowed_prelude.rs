@@ -57,6 +57,14 @@ async fn wait(#[arg(default = "a")] text: ::std::string::String, ctx: &::llm_do:
 /// Judge.
 async fn judge(text: ::std::string::String) -> u8;
 
+async fn words() -> ::std::string::String {
+    ::std::string::String::new()
+}
+
+/// Judge by words.
+#[::llm_do::worker(instructions_with = words)]
+async fn judge_by_words(text: ::std::string::String) -> u8;
+
 ::llm_do::toolset! {
     /// All of them.
     all = [read_file, wait, judge];

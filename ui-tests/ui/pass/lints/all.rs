@@ -49,8 +49,12 @@ pub async fn reverse(text: String, #[arg(flatten)] range: Range, ctx: &dyn ToolC
     Ok(text.chars().rev().collect())
 }
 
+fn persona(ctx: &CallContext) -> String {
+    ctx.name().to_owned()
+}
+
 /// Judges.
-#[worker(max_turns = 3, settings = llm_do::Settings::new(), hints = ["facts"], server_side_tools = [web_search(max_uses = 3)])]
+#[worker(instructions_with = persona, max_turns = 3, settings = llm_do::Settings::new(), hints = ["facts"], server_side_tools = [web_search(max_uses = 3)])]
 pub async fn judge(input: String) -> Range;
 
 /// Judges by a prompt of its own.

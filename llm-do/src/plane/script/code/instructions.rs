@@ -24,12 +24,12 @@ many calls; use loops, conditions and comprehensions, and compute in code what c
 # The functions that you can call.
 ";
 
-/// Returns the instructions of a code-mode worker: its own, the rules, the stubs of its tools and an example.
-pub(super) fn instructions(own: &str, callees: &Callees) -> String {
+/// Returns what follows the instructions of a code-mode worker: the rules, the stubs of its tools and an example.
+pub(super) fn rules(callees: &Callees) -> String {
     let stubs = Stubs::of(callees, false).text();
     let example = callees.sorted().first().map_or("tool", |(name, _)| *name);
     format!(
-        "{own}\n{RULES}{stubs}```\n\nFor example, `results = [{example}(..) for item in items]`, and on the last line what you want to see of \
+        "\n{RULES}{stubs}```\n\nFor example, `results = [{example}(..) for item in items]`, and on the last line what you want to see of \
          `results`.\n"
     )
 }

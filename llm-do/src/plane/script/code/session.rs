@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use super::super::calls::{self, Answer, Call};
 use super::super::exception::ScriptError;
 use super::super::names::{Callees, ScriptCallee};
-use super::instructions::instructions;
+use super::instructions::rules;
 use super::process::Process;
 use super::protocol::{End, Reply, Request, ToolData};
 use super::shown::{MAX_SHOWN, clipped_to};
@@ -49,9 +49,9 @@ impl CodeTool {
         Ok(Self { tools: data, callees: Callees::new(tools)?, read_only })
     }
 
-    /// Returns what the model of a worker with these instructions reads.
-    pub(crate) fn instructions(&self, own: &str) -> String {
-        instructions(own, &self.callees)
+    /// Returns what the model of a worker reads after its instructions.
+    pub(crate) fn rules(&self) -> String {
+        rules(&self.callees)
     }
 
     /// Runs code as the call of `ctx`, whose caller is the worker.
