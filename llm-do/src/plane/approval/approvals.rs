@@ -16,7 +16,7 @@ use super::review::{RefusedEdits, Review, ShowPreview, ValidateEdit};
 use super::rule_set::RuleSet;
 use super::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
 use super::{
-    Answer, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, Policy, RefusedEdit, Rule,
+    Approval, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, Policy, RefusedEdit, Rule,
     RunScope,
 };
 use crate::base::error::Fault;
@@ -49,7 +49,7 @@ pub(crate) struct Ruling {
 /// What the rule for a call decides.
 pub(crate) enum Outcome {
     /// The rule approves or blocks the call.
-    Decided(Answer),
+    Decided(Approval),
     /// The call needs approval: see [`Approvals::submit`].
     NeedsApproval(Box<ApprovalRequest>),
 }
@@ -68,7 +68,7 @@ pub(crate) struct SubmittedRequest {
 #[derive(Clone)]
 enum AnswerState {
     /// The mode or an approval in memory decided, without the approver.
-    Ready(Answer),
+    Ready(Approval),
     Pending(SharedAnswer),
 }
 
@@ -186,7 +186,7 @@ impl Approvals {
         let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
         let denied = || {
             // A model that continued without the call would be compared with one that made it.
-            Answer::undecided("a shadow cannot ask for approval: it may only call pre-approved tools")
+            Approval::undecided("a shadow cannot ask for approval: it may only call pre-approved tools")
         };
         let outcome = Outcome::Decided(answer_of(&found.rule).unwrap_or_else(denied));
         Ok(Ruling { source: found.source.clone(), outcome })
@@ -198,11 +198,11 @@ impl Approvals {
         tool: &Arc<Registered>,
         by: Caller,
         request: BuildRequest<'_>,
-        approved: Answer,
-    ) -> Result<(RuleSource, Answer), Fault> {
+        approved: Approval,
+    ) -> Result<(RuleSource, Approval), Fault> {
         let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
         let answer = match &found.rule {
-            Rule::Blocked { reason } => Answer::blocked(reason),
+            Rule::Blocked { reason } => Approval::blocked(reason),
             Rule::Ask => self.rechecked_mode(approved),
             Rule::PreApproved => approved,
         };
@@ -210,7 +210,7 @@ impl Approvals {
     }
 
     /// Applies the mode of this process to a call that needs approval, and was approved in an earlier one.
-    pub(crate) fn rechecked_mode(&self, approved: Answer) -> Answer {
+    pub(crate) fn rechecked_mode(&self, approved: Approval) -> Approval {
         match self.mode {
             ApprovalMode::RejectAll if approved.is_approved() => rejected(),
             _ => approved,
@@ -272,7 +272,7 @@ impl Approvals {
             answer: AnswerState::Ready(answer),
         };
         match (self.mode, queue) {
-            (ApprovalMode::ApproveAll, _) => decided(request, Answer::approved(DecidedBy::Mode)),
+            (ApprovalMode::ApproveAll, _) => decided(request, Approval::approved(DecidedBy::Mode)),
             (ApprovalMode::RejectAll, _) => decided(request, rejected()),
             (ApprovalMode::Prompt, None) => {
                 let reason = "no approver is configured; set an approver, or approve all calls";
@@ -280,12 +280,12 @@ impl Approvals {
                     Some(began) => format!("the call {began}, and {reason}"),
                     None => reason.to_owned(),
                 };
-                decided(request, Answer::undecided(reason))
+                decided(request, Approval::undecided(reason))
             }
             (ApprovalMode::Prompt, Some(queue)) => {
                 let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };
                 match queue.enqueue(request, run, review) {
-                    Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
+                    Enqueued::Remembered(request) => decided(*request, Approval::approved(DecidedBy::Memory)),
                     Enqueued::Pending(QueuedRequest { request, answer, announced, refused }) => SubmittedRequest {
                         request,
                         announced,
@@ -298,15 +298,15 @@ impl Approvals {
     }
 }
 
-fn rejected() -> Answer {
-    Answer::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
+fn rejected() -> Approval {
+    Approval::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
 }
 
 /// Returns the answer of a rule; `None` if the call needs approval.
-fn answer_of(rule: &Rule) -> Option<Answer> {
+fn answer_of(rule: &Rule) -> Option<Approval> {
     match rule {
-        Rule::PreApproved => Some(Answer::approved(DecidedBy::Policy)),
-        Rule::Blocked { reason } => Some(Answer::blocked(reason)),
+        Rule::PreApproved => Some(Approval::approved(DecidedBy::Policy)),
+        Rule::Blocked { reason } => Some(Approval::blocked(reason)),
         Rule::Ask => None,
     }
 }
@@ -318,7 +318,7 @@ impl SubmittedRequest {
     }
 
     /// Waits for the answer. Dropping the future cancels the request only if no equal call waits for the answer.
-    pub(crate) async fn answer(self) -> Answer {
+    pub(crate) async fn answer(self) -> Approval {
         match self.answer {
             AnswerState::Ready(answer) => answer,
             AnswerState::Pending(answer) => answer.await,

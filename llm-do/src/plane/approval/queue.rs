@@ -12,12 +12,12 @@ use tokio_util::sync::CancellationToken;
 use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
 use super::request::BatchTotal;
 use super::review::{RefusedEdits, Review, ask};
-use super::{Answer, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval};
+use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::ApprovalScope;
 
 /// A pending answer, shared by equal calls; cancelled once the last of them is dropped.
-pub(super) type SharedAnswer = Shared<BoxFuture<'static, Answer>>;
+pub(super) type SharedAnswer = Shared<BoxFuture<'static, Approval>>;
 
 /// Which calls share a request: concurrent equal calls of one call.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ struct OpenRequests {
 struct OpenRequest {
     number: u64,
     request: Arc<ApprovalRequest>,
-    answer: WeakShared<BoxFuture<'static, Answer>>,
+    answer: WeakShared<BoxFuture<'static, Approval>>,
     /// Cancelled once the request can be found.
     announced: CancellationToken,
     refused: RefusedEdits,
@@ -198,7 +198,7 @@ struct CloseOnDrop {
 
 impl CloseOnDrop {
     /// Remembers a lasting approval before the request is removed, so that no equal call asks again.
-    fn close(self, request: &ApprovalRequest, answer: &Answer) {
+    fn close(self, request: &ApprovalRequest, answer: &Approval) {
         if let Some(approval) = LastingApproval::of(request, answer.scope) {
             remember(&self.session, &self.run, approval);
         }

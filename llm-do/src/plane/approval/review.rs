@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::edit::ValidEdit;
-use super::{Answer, ApprovalRequest, Approver, Decision, GivenDecision, RefusedEdit};
+use super::{Approval, ApprovalRequest, Approver, Decision, RefusedEdit};
 use crate::base::error::chain;
 use crate::declare::nesting;
 use crate::observe::event::DecidedBy;
@@ -45,7 +45,7 @@ pub(super) async fn ask(
     request: &ApprovalRequest,
     review: Review,
     (announced, refused): (&CancellationToken, &watch::Sender<Vec<RefusedEdit>>),
-) -> Answer {
+) -> Approval {
     let Review { preview, validate, journal } = review;
     let mut request = request.clone();
     if let Some(preview) = preview {
@@ -56,24 +56,26 @@ pub(super) async fn ask(
         // A panic denies the call.
         let review = AssertUnwindSafe(decide(approver, &mut request, journal.as_deref(), is_repeated, announced));
         let edit = match review.catch_unwind().await {
-            Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
-            Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
-            Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
-            Ok(Decision::DeniedAndStopped { reason }) => return Answer::stopped(reason, DecidedBy::Approver),
-            Ok(Decision::Undecided { reason }) => return Answer::undecided(reason),
+            Ok(Decision::Approved) => return Approval::approved(DecidedBy::Approver),
+            Ok(Decision::ApprovedFor { scope }) => {
+                return Approval { scope, ..Approval::approved(DecidedBy::Approver) };
+            }
+            Ok(Decision::Denied { reason }) => return Approval::denied(reason, DecidedBy::Approver),
+            Ok(Decision::DeniedAndStopped { reason }) => return Approval::stopped(reason, DecidedBy::Approver),
+            Ok(Decision::Undecided { reason }) => return Approval::undecided(reason),
             Ok(Decision::ApprovedWith { arguments }) => match validated(arguments, &validate).await {
                 Ok(ValidEdit { arguments, shown }) => {
                     // Compared with what would run, which may contain more than the displayed arguments.
                     let requested = request.given.as_ref().unwrap_or(&request.arguments);
                     let edited = (arguments != *requested).then_some(arguments);
                     if edited.is_none() || !request.has_begun {
-                        return Answer::edited(edited);
+                        return Approval::edited(edited);
                     }
                     RefusedEdit::invalid(shown, HAS_BEGUN)
                 }
                 Err(edit) => edit,
             },
-            Err(_) => return Answer::undecided("the approver panicked"),
+            Err(_) => return Approval::undecided("the approver panicked"),
         };
         request.problem = Some(edit.problem());
         refused.send_modify(|edits| edits.push(edit.clone()));
@@ -82,7 +84,7 @@ pub(super) async fn ask(
         tokio::task::yield_now().await;
     }
     let reason = format!("the approver's edited arguments were invalid {MAX_EDITS} times");
-    Answer::denied(reason, DecidedBy::Approver)
+    Approval::denied(reason, DecidedBy::Approver)
 }
 
 /// Stores a request, and waits for the first decision: of the approver, or under the id of the promise.
@@ -103,7 +105,7 @@ async fn decide(
             request.promise = Some(id);
             tokio::select! {
                 biased;
-                answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), GivenDecision::read),
+                answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), Decision::from_json),
                 decision = reviewed(approver, request, announced) => decision,
             }
         }

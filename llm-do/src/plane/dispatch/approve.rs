@@ -15,15 +15,15 @@ use serde_json::Value;
 
 pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
-pub(super) use self::report::emit_decision_of;
-use self::report::{RequestReports, emit_decision, masked};
+use self::report::RequestReports;
+pub(super) use self::report::emit_decision;
 pub(super) use self::request::{approval_key, set_caller};
 use super::admit::refuse_cycle;
 use super::decode::decode_async;
 use super::{Plane, Run};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, RuleSource};
-use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Ruling, SubmittedRequest, Verdict};
+use crate::plane::approval::{Approval, ApprovalRequest, Outcome, Ruling, SubmittedRequest};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
@@ -53,15 +53,15 @@ impl Run {
         let by_user = Some(&RuleSource::User).filter(|_| self.is_users(ctx));
         // The common case: no arguments are written, and no request is built.
         if let Some(source) = by_user.or_else(|| self.approvals().pre_approved(tool)) {
-            emit_decision(ctx, source, &Answer::approved(DecidedBy::Policy));
+            emit_decision(ctx, source, &Approval::approved(DecidedBy::Policy), false);
             return Ok(None);
         }
         let ruling = self.evaluate(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
         match ruling.outcome {
             Outcome::NeedsApproval(request) => Ok(Some(Box::new(RequiredApproval { source: ruling.source, request }))),
             Outcome::Decided(answer) => {
-                emit_decision(ctx, &ruling.source, &answer);
-                edited_arguments(tool, answer).map(|_| None)
+                emit_decision(ctx, &ruling.source, &answer, false);
+                answer.into_edit(tool.name()).map(|_| None)
             }
         }
     }
@@ -83,8 +83,8 @@ impl Run {
             Outcome::NeedsApproval(request) => Ok(RequiredApproval { source, request }),
             Outcome::Decided(answer) if answer.is_approved() => Ok(RequiredApproval { source, request: request()? }),
             Outcome::Decided(answer) => {
-                emit_decision(ctx, &source, &answer);
-                edited_arguments(tool, answer)?;
+                emit_decision(ctx, &source, &answer, false);
+                answer.into_edit(tool.name())?;
                 Ok(RequiredApproval { source, request: request()? })
             }
         }
@@ -133,8 +133,8 @@ impl Run {
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);
         }
-        emit_decision(ctx, &source, &masked(tool, &answer));
-        edited_arguments(tool, answer)
+        emit_decision(ctx, &source, &answer.masked(tool), false);
+        answer.into_edit(tool.name())
     }
 
     /// Replaces the arguments by those of the approver, if it gave any, after the guards have seen them.
@@ -215,7 +215,7 @@ impl Run {
         ctx: &CallContext,
         submitted: SubmittedRequest,
         round: u32,
-    ) -> Result<StepOutcome<Answer>, CallError> {
+    ) -> Result<StepOutcome<Approval>, CallError> {
         let (request, announced) = (Arc::clone(&submitted.request), submitted.announced.clone());
         let mut reports = RequestReports::new(ctx, &submitted);
         let step = ctx.frame().step.get().map(|step| approval_step(step, round));
@@ -239,7 +239,7 @@ impl Run {
                 drop(unrecorded_answer.set(answer));
                 Err(CallError::Cancelled { tool })
             };
-            let came: StepOutcome<Answer> = match ctx.recorded(JournalMethod::Decision, step, asked).await {
+            let came: StepOutcome<Approval> = match ctx.recorded(JournalMethod::Decision, step, asked).await {
                 Ok(came) => came,
                 Err(error) => {
                     let answer = unrecorded.get().cloned().ok_or(error)?;
@@ -264,7 +264,7 @@ impl Run {
             tokio::select! {
                 biased;
                 error = &mut stopped => break match error {
-                    CallError::Cancelled { .. } => Ok(fresh(Answer::denied("the run was cancelled", DecidedBy::Cancellation))),
+                    CallError::Cancelled { .. } => Ok(fresh(Approval::denied("the run was cancelled", DecidedBy::Cancellation))),
                     late => Err(late),
                 },
                 // Only now, so that a client that follows events finds the request.
@@ -278,21 +278,10 @@ impl Run {
     }
 }
 
-/// Returns the arguments by which the approver replaced those of the call; the error of a call that may not run.
-fn edited_arguments(tool: &Registered, answer: Answer) -> Result<Option<Value>, CallError> {
-    let tool = || tool.name().to_owned();
-    match answer.verdict {
-        Verdict::Approved(edited) => Ok(edited),
-        Verdict::Denied(_) if answer.by == DecidedBy::Cancellation => Err(CallError::Cancelled { tool: tool() }),
-        Verdict::Denied(reason) => Err(CallError::Denied { tool: tool(), reason, stops: answer.stops }),
-        Verdict::Blocked(reason) => Err(CallError::Blocked { tool: tool(), reason }),
-    }
-}
-
 /// Waits for the answer to a request.
 ///
 /// From the second request of an attempt on, an approval includes the arguments, so that the last one holds those that ran.
-async fn answer_of(submitted: SubmittedRequest, round: u32) -> Answer {
+async fn answer_of(submitted: SubmittedRequest, round: u32) -> Approval {
     let request = Arc::clone(&submitted.request);
     let mut answer = submitted.answer().await;
     if !round.is_multiple_of(MAX_ROUNDS + 1) {
