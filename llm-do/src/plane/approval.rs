@@ -27,7 +27,7 @@ mod rules;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use self::approvals::{Approvals, Outcome, Ruling, SubmittedRequest};
+pub(crate) use self::approvals::{Approvals, SubmittedRequest};
 pub use self::approver::Approver;
 pub(crate) use self::approver::ByFunction;
 pub use self::decision::Decision;
@@ -40,8 +40,9 @@ pub use self::mode::ApprovalMode;
 pub use self::overview::{ApprovalOverview, RememberedApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
-pub(crate) use self::request::may_have_happened;
+pub(crate) use self::request::{LazyRequest, may_have_happened};
 pub(crate) use self::review::ShowPreview;
+pub(crate) use self::rule::AppliedRule;
 pub use self::rule::Rule;
 use crate::base::error::CallError;
 use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
@@ -103,7 +104,7 @@ impl Approval {
     }
 
     /// Denies the call without a decision: the run ends, so that it can ask when it is resumed.
-    fn undecided(reason: impl Into<String>) -> Self {
+    pub(crate) fn undecided(reason: impl Into<String>) -> Self {
         Self::stopped(reason, DecidedBy::Policy)
     }
 

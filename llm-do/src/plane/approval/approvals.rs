@@ -3,6 +3,7 @@
 #[cfg(feature = "cli")]
 mod explain;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -14,10 +15,10 @@ use super::edit::ValidEdit;
 use super::queue::{ApprovalQueue, Enqueued, QueuedRequest, SharedAnswer};
 use super::review::{RefusedEdits, Review, ShowPreview, ValidateEdit};
 use super::rule_set::RuleSet;
-use super::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
+use super::rules::Rules;
 use super::{
-    Approval, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, Policy, RefusedEdit, Rule,
-    RunScope,
+    AppliedRule, Approval, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, LazyRequest,
+    Policy, RefusedEdit, Rule, RunScope,
 };
 use crate::base::error::Fault;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
@@ -38,20 +39,6 @@ pub(crate) struct Approvals {
 #[derive(Clone, Debug)]
 struct OuterApprover {
     queue: Option<ApprovalQueue>,
-}
-
-/// The rule for a call, applied.
-pub(crate) struct Ruling {
-    pub(crate) source: RuleSource,
-    pub(crate) outcome: Outcome,
-}
-
-/// What the rule for a call decides.
-pub(crate) enum Outcome {
-    /// The rule approves or blocks the call.
-    Decided(Approval),
-    /// The call needs approval: see [`Approvals::submit`].
-    NeedsApproval(Box<ApprovalRequest>),
 }
 
 /// A submitted approval request, and its answer once there is one.
@@ -121,22 +108,14 @@ impl Approvals {
         self.rules.fixed(tool).map(|found| &found.rule)
     }
 
-    /// Applies the rule for a call.
-    ///
-    /// `request` is called only if a rule depends on the arguments, or if the call needs approval; its error is returned.
-    pub(crate) fn evaluate(
+    /// Returns the rule for a call; `request` is built only if a rule depends on the arguments.
+    pub(crate) fn rule(
         &self,
-        tool: &Arc<Registered>,
+        tool: &Registered,
         by: Caller,
-        request: BuildRequest<'_>,
-    ) -> Result<Ruling, Fault> {
-        let mut request = LazyRequest::new(request);
-        let found = self.rules.rule(tool, by, &mut request)?;
-        let outcome = match answer_of(&found.rule) {
-            Some(answer) => Outcome::Decided(answer),
-            None => Outcome::NeedsApproval(Box::new(request.into_request()?)),
-        };
-        Ok(Ruling { source: found.source.clone(), outcome })
+        request: &mut LazyRequest<'_>,
+    ) -> Result<Cow<'_, AppliedRule>, Fault> {
+        self.rules.rule(tool, by, request)
     }
 
     /// Returns whether the policy blocks a server-side tool for all workers.
@@ -144,11 +123,9 @@ impl Approvals {
         self.rules.server_side(tool.name()).rule.is_blocked()
     }
 
-    /// Applies the rule for a server-side tool that a worker names.
-    pub(crate) fn evaluate_server_side(&self, request: ApprovalRequest) -> Ruling {
-        let SourcedRule { rule, source } = self.rules.server_side_call(&request);
-        let outcome = answer_of(&rule).map_or_else(|| Outcome::NeedsApproval(Box::new(request)), Outcome::Decided);
-        Ruling { source, outcome }
+    /// Returns the rule for a server-side tool that a worker names.
+    pub(crate) fn server_side_rule(&self, request: &ApprovalRequest) -> AppliedRule {
+        self.rules.server_side_call(request)
     }
 
     /// Submits the request for a server-side tool, as [`submit`](Self::submit) does for a call.
@@ -176,37 +153,21 @@ impl Approvals {
         self.submit_with(request, queue, run, (None, journal), validate_edit)
     }
 
-    /// Applies the rule for a call of a shadow: one that needs approval is denied, in every mode and despite memory.
-    pub(crate) fn evaluate_for_shadow(
-        &self,
-        tool: &Arc<Registered>,
-        by: Caller,
-        request: BuildRequest<'_>,
-    ) -> Result<Ruling, Fault> {
-        let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
-        let denied = || {
-            // A model that continued without the call would be compared with one that made it.
-            Approval::undecided("a shadow cannot ask for approval: it may only call pre-approved tools")
-        };
-        let outcome = Outcome::Decided(answer_of(&found.rule).unwrap_or_else(denied));
-        Ok(Ruling { source: found.source.clone(), outcome })
-    }
-
     /// Applies the rules and the mode of this process to a call that was approved in an earlier one: what is stricter now, holds.
     pub(crate) fn recheck(
         &self,
-        tool: &Arc<Registered>,
+        tool: &Registered,
         by: Caller,
-        request: BuildRequest<'_>,
+        request: &mut LazyRequest<'_>,
         approved: Approval,
     ) -> Result<(RuleSource, Approval), Fault> {
-        let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
-        let answer = match &found.rule {
+        let found = self.rules.rule(tool, by, request)?;
+        let approval = match &found.rule {
             Rule::Blocked { reason } => Approval::blocked(reason),
             Rule::Ask => self.rechecked_mode(approved),
             Rule::PreApproved => approved,
         };
-        Ok((found.source.clone(), answer))
+        Ok((found.source.clone(), approval))
     }
 
     /// Applies the mode of this process to a call that needs approval, and was approved in an earlier one.
@@ -300,15 +261,6 @@ impl Approvals {
 
 fn rejected() -> Approval {
     Approval::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
-}
-
-/// Returns the answer of a rule; `None` if the call needs approval.
-fn answer_of(rule: &Rule) -> Option<Approval> {
-    match rule {
-        Rule::PreApproved => Some(Approval::approved(DecidedBy::Policy)),
-        Rule::Blocked { reason } => Some(Approval::blocked(reason)),
-        Rule::Ask => None,
-    }
 }
 
 impl SubmittedRequest {

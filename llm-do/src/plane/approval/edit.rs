@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::review::ValidateEdit;
 use super::rule_set::RuleSet;
-use super::rules::LazyRequest;
-use super::{ApprovalRequest, Rule};
+use super::{ApprovalRequest, LazyRequest, Rule};
 use crate::base::error::Fault;
 use crate::observe::event::{Caller, RuleSource};
 use crate::plane::registry::{Prepared, Registered};

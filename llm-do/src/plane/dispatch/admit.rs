@@ -227,7 +227,7 @@ impl Run {
         }
         match self.check_rules(ctx, tool, prepared) {
             Ok(None) => Ok(()),
-            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked, attempt)).await,
+            Ok(Some(request)) => Box::pin(self.approve(ctx, tool, prepared, request, attempt)).await,
             Err(refusal) if is_journaled => {
                 Err(Box::pin(self.record_refusal(ctx, refusal, first_round(attempt))).await)
             }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Run;
-use super::approve::{RecordedCall, RequiredApproval, approval_step, first_round};
+use super::approve::{RecordedCall, approval_step, first_round};
 use super::record::result_step;
 use crate::base::delay::within;
 use crate::base::error::CallError;
@@ -205,25 +205,13 @@ impl Run {
             None => false,
         };
         if !is_decided {
-            let required = match self.required_again(ctx, tool, prepared, began) {
-                Ok(required) => required,
+            let request = match self.require_again(ctx, tool, prepared, began) {
+                Ok(request) => request,
                 Err(refusal) => return Err(self.record_refusal(ctx, refusal, round).await),
             };
-            self.approve(ctx, tool, prepared, required, attempts).await?;
+            self.approve(ctx, tool, prepared, request, attempts).await?;
         }
         Ok(attempts)
-    }
-
-    fn required_again(
-        &self,
-        ctx: &CallContext,
-        tool: &Arc<Registered>,
-        prepared: &Prepared,
-        began: Timestamp,
-    ) -> Result<RequiredApproval, CallError> {
-        let mut required = self.required_despite_rules(ctx, tool, prepared)?;
-        required.request.began = Some(began);
-        Ok(required)
     }
 }
 

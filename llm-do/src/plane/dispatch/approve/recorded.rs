@@ -15,7 +15,7 @@ use super::{MAX_ROUNDS, emit_decision, first_round};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
-use crate::plane::approval::{Approval, ApprovalRequest, LastingApproval};
+use crate::plane::approval::{Approval, ApprovalRequest, LastingApproval, LazyRequest};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -149,7 +149,7 @@ impl Run {
             (RuleSource::User, self.approvals().rechecked_mode(answer))
         } else {
             let request = || self.request(ctx, tool, edited.as_ref().unwrap_or(prepared));
-            self.approvals().recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
+            self.approvals().recheck(tool, ctx.frame().by, &mut LazyRequest::new(&request), answer).map_err(invalid)?
         };
         let is_replayed = answer.is_approved() == was_approved;
         if let (Some(reason), Some(edited), false) = (answer.block_reason(), &edited, is_replayed) {
