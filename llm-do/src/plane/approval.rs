@@ -23,11 +23,12 @@ mod review;
 mod rule;
 mod rule_set;
 mod rules;
+mod submitted;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use self::approvals::{Approvals, SubmittedRequest};
+pub(crate) use self::approvals::Approvals;
 pub use self::approver::Approver;
 pub(crate) use self::approver::ByFunction;
 pub use self::decision::Decision;
@@ -44,6 +45,7 @@ pub(crate) use self::request::{LazyRequest, may_have_happened};
 pub(crate) use self::review::ShowPreview;
 pub(crate) use self::rule::AppliedRule;
 pub use self::rule::Rule;
+pub(crate) use self::submitted::SubmittedRequest;
 use crate::base::error::CallError;
 use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
 use crate::plane::registry::{Prepared, Registered};

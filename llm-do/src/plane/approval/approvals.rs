@@ -6,19 +6,16 @@ mod explain;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use futures_util::FutureExt;
-use futures_util::future::ready;
 use llm_do_providers::ServerSideTool;
-use tokio_util::sync::CancellationToken;
 
-use super::edit::ValidEdit;
-use super::queue::{ApprovalQueue, Enqueued, QueuedRequest, SharedAnswer};
-use super::review::{RefusedEdits, Review, ShowPreview, ValidateEdit};
+use super::edit::validate_options;
+use super::queue::ApprovalQueue;
+use super::review::{Review, ShowPreview, ValidateEdit};
 use super::rule_set::RuleSet;
 use super::rules::Rules;
 use super::{
     AppliedRule, Approval, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, LazyRequest,
-    Policy, RefusedEdit, Rule, RunScope,
+    Policy, Rule, RunScope, SubmittedRequest,
 };
 use crate::base::error::Fault;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
@@ -39,24 +36,6 @@ pub(crate) struct Approvals {
 #[derive(Clone, Debug)]
 struct OuterApprover {
     queue: Option<ApprovalQueue>,
-}
-
-/// A submitted approval request, and its answer once there is one.
-#[derive(Clone)]
-pub(crate) struct SubmittedRequest {
-    pub(crate) request: Arc<ApprovalRequest>,
-    /// Cancelled once the request can be found where it is answered.
-    pub(crate) announced: CancellationToken,
-    /// The approver's arguments that could not run, so far; `None` if the approver is not asked.
-    pub(crate) refused: Option<RefusedEdits>,
-    answer: AnswerState,
-}
-
-#[derive(Clone)]
-enum AnswerState {
-    /// The mode or an approval in memory decided, without the approver.
-    Ready(Approval),
-    Pending(SharedAnswer),
 }
 
 impl Approvals {
@@ -135,22 +114,8 @@ impl Approvals {
         run: &RunScope,
         journal: Option<&Arc<dyn Journal>>,
     ) -> SubmittedRequest {
-        let validate_edit = |request: &ApprovalRequest| -> ValidateEdit {
-            let arguments = request.arguments.clone();
-            let fixed = "the options of a server-side tool cannot be edited; approve or deny the tool as it is";
-            Box::new(move |edited| {
-                let validated = if edited == arguments {
-                    Ok(ValidEdit { arguments: edited.clone(), shown: edited })
-                } else {
-                    Err(RefusedEdit::invalid(edited, fixed))
-                };
-                ready(validated).boxed()
-            })
-        };
-        let is_asked_outside = || self.rules.is_asked_outside(&request);
-        let outer = self.outer.as_ref().filter(|_| is_asked_outside());
-        let queue = outer.map_or(&self.queue, |outer| &outer.queue).as_ref();
-        self.submit_with(request, queue, run, (None, journal), validate_edit)
+        let queue = self.queue(|| self.rules.is_asked_outside(&request));
+        self.submit_to(queue, request, run, None, journal, validate_options)
     }
 
     /// Applies the rules and the mode of this process to a call that was approved in an earlier one: what is stricter now, holds.
@@ -198,82 +163,61 @@ impl Approvals {
         tool: &Arc<Registered>,
         by: Caller,
         request: ApprovalRequest,
-        (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
         run: &RunScope,
+        preview: Option<ShowPreview>,
+        journal: Option<&Arc<dyn Journal>>,
     ) -> SubmittedRequest {
-        let queue = self.queue_of(tool, by, &request);
-        self.submit_with(request, queue, run, (preview, journal), |request| self.rules.validate_edit(tool, by, request))
+        let queue = self.queue(|| self.is_asked_outside(tool, by, &request));
+        self.submit_to(queue, request, run, preview, journal, |request| self.rules.validate_edit(tool, by, request))
     }
 
-    /// Returns the queue of the approver that decides about a call.
-    fn queue_of(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<&ApprovalQueue> {
-        let Some(outer) = &self.outer else { return self.queue.as_ref() };
+    /// Returns whether an outer policy asks about a call.
+    fn is_asked_outside(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> bool {
         let build = || Ok(request.clone());
         let asks = self.rules.outer_rule(tool, by, &mut LazyRequest::new(&build));
         // The rule was evaluated before: the fault is that of the policy's function, which then panics again.
-        let is_asked_outside = asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask));
-        let queue = if is_asked_outside { &outer.queue } else { &self.queue };
-        queue.as_ref()
+        asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask))
     }
 
-    fn submit_with(
+    /// Returns the queue of the approver that decides: of the outer one about what an outer policy asks about.
+    fn queue(&self, is_asked_outside: impl FnOnce() -> bool) -> Option<&ApprovalQueue> {
+        match &self.outer {
+            Some(outer) if is_asked_outside() => outer.queue.as_ref(),
+            _ => self.queue.as_ref(),
+        }
+    }
+
+    /// Submits a request to a queue, unless the mode decides it.
+    fn submit_to(
         &self,
-        mut request: ApprovalRequest,
         queue: Option<&ApprovalQueue>,
+        mut request: ApprovalRequest,
         run: &RunScope,
-        (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
+        preview: Option<ShowPreview>,
+        journal: Option<&Arc<dyn Journal>>,
         validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
     ) -> SubmittedRequest {
         // Only a request in the queue has a position.
         request.position = 0;
-        let decided = |request, answer| SubmittedRequest {
-            request: Arc::new(request),
-            announced: CancellationToken::new(),
-            refused: None,
-            answer: AnswerState::Ready(answer),
-        };
-        match (self.mode, queue) {
-            (ApprovalMode::ApproveAll, _) => decided(request, Approval::approved(DecidedBy::Mode)),
-            (ApprovalMode::RejectAll, _) => decided(request, rejected()),
+        let approval = match (self.mode, queue) {
+            (ApprovalMode::Prompt, Some(queue)) => {
+                let review = Review::new(validate_edit(&request), journal.cloned());
+                return queue.enqueue(request, run, preview, review);
+            }
             (ApprovalMode::Prompt, None) => {
                 let reason = "no approver is configured; set an approver, or approve all calls";
-                let reason = match request.may_have_happened() {
+                Approval::undecided(match request.may_have_happened() {
                     Some(began) => format!("the call {began}, and {reason}"),
                     None => reason.to_owned(),
-                };
-                decided(request, Approval::undecided(reason))
+                })
             }
-            (ApprovalMode::Prompt, Some(queue)) => {
-                let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };
-                match queue.enqueue(request, run, review) {
-                    Enqueued::Remembered(request) => decided(*request, Approval::approved(DecidedBy::Memory)),
-                    Enqueued::Pending(QueuedRequest { request, answer, announced, refused }) => SubmittedRequest {
-                        request,
-                        announced,
-                        refused: Some(refused),
-                        answer: AnswerState::Pending(answer),
-                    },
-                }
-            }
-        }
+            (ApprovalMode::ApproveAll, _) => Approval::approved(DecidedBy::Mode),
+            (ApprovalMode::RejectAll, _) => rejected(),
+        };
+        SubmittedRequest::decided(request, approval)
     }
 }
 
 fn rejected() -> Approval {
     Approval::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
-}
-
-impl SubmittedRequest {
-    /// Returns whether the approver decides, and not the mode or an approval in memory.
-    pub(crate) fn is_pending(&self) -> bool {
-        matches!(self.answer, AnswerState::Pending(_))
-    }
-
-    /// Waits for the answer. Dropping the future cancels the request only if no equal call waits for the answer.
-    pub(crate) async fn answer(self) -> Approval {
-        match self.answer {
-            AnswerState::Ready(answer) => answer,
-            AnswerState::Pending(answer) => answer.await,
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use futures_util::future::ready;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -46,6 +47,20 @@ impl RefusedEdit {
             None => self.reason.clone(),
         }
     }
+}
+
+/// Returns the function that validates the approver's options of a server-side tool: only the requested ones may run.
+pub(super) fn validate_options(request: &ApprovalRequest) -> ValidateEdit {
+    let arguments = request.arguments.clone();
+    let fixed = "the options of a server-side tool cannot be edited; approve or deny the tool as it is";
+    Box::new(move |edited| {
+        let validated = if edited == arguments {
+            Ok(ValidEdit { arguments: edited.clone(), shown: edited })
+        } else {
+            Err(RefusedEdit::invalid(edited, fixed))
+        };
+        ready(validated).boxed()
+    })
 }
 
 impl RuleSet {

@@ -125,8 +125,7 @@ impl Run {
         request.environment = Some(self.environment(ctx, Some(tool)));
         request.is_asked_again = RecordedCall::has_answer(ctx, round);
         let preview = preview::of(ctx, tool, &request);
-        let submitted =
-            self.approvals().submit(tool, ctx.frame().by, *request, (preview, ctx.journal()), &self.approved);
+        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved, preview, ctx.journal());
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, round).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);
@@ -278,7 +277,7 @@ fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
 /// From the second request of an attempt on, an approval includes the arguments, so that the last one holds those that ran.
 async fn answer_of(submitted: SubmittedRequest, round: u32) -> Approval {
     let request = Arc::clone(&submitted.request);
-    let mut answer = submitted.answer().await;
+    let mut answer = submitted.approval().await;
     if !round.is_multiple_of(MAX_ROUNDS + 1) {
         answer.set_arguments(&request);
     }
