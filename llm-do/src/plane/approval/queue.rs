@@ -9,7 +9,7 @@ use futures_util::future::{BoxFuture, WeakShared};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
+use super::memory::{ApprovalMemory, EqualCall, LastingApproval, RunScope};
 use super::request::BatchTotal;
 use super::review::{RefusedEdits, Review, ShowPreview};
 use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval, SubmittedRequest};
@@ -36,7 +36,7 @@ pub(super) struct ApprovalQueue {
     widest: ApprovalScope,
     /// One permit for each request that the approver takes concurrently.
     permits: Arc<Semaphore>,
-    session: Arc<SessionMemory>,
+    session: Arc<ApprovalMemory>,
     open: Arc<Mutex<OpenRequests>>,
 }
 
@@ -68,11 +68,11 @@ impl ApprovalQueue {
     }
 
     /// Remembers a lasting approval.
-    pub(super) fn remember(&self, LastingApproval { scope, call, path }: LastingApproval, run: &RunScope) {
-        match scope {
+    pub(super) fn remember(&self, approval: LastingApproval, run: &RunScope) {
+        match approval.scope {
             ApprovalScope::Call => {}
-            ApprovalScope::Caller | ApprovalScope::Run => run.remember(path, call),
-            ApprovalScope::Session => self.session.remember(call),
+            ApprovalScope::Caller | ApprovalScope::Run => run.remember(approval),
+            ApprovalScope::Session => self.session.remember(approval),
         }
     }
 
@@ -100,7 +100,9 @@ impl ApprovalQueue {
         let mut open = lock(&self.open);
         // Under the lock: an approval is remembered before its request is removed.
         // A call that may have had its effect needs an answer of its own.
-        if request.began.is_none() && (self.session.holds(&call) || run.holds(&request, &call)) {
+        let is_remembered =
+            || self.session.holds(&request, &call, &[ApprovalScope::Session]) || run.holds(&request, &call);
+        if request.began.is_none() && is_remembered() {
             return SubmittedRequest::decided(request, Approval::approved(DecidedBy::Memory));
         }
         let own = request.key.clone().filter(|_| request.began.is_some());
