@@ -311,6 +311,29 @@ async fn recorded_edited_arguments_are_checked_against_the_current_rules() {
     assert!(world.take().is_empty());
 }
 
+/// Returns what a journal has of a decision, but not for what it was given.
+async fn recorded(decision: Decision) -> Value {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    drop(run(answering(&journal, &world, decision)).await);
+    let records = journal.records();
+    let mut answer = records.iter().find(|record| record.kind == StepKind::Approval).unwrap().value.clone();
+    answer.as_object_mut().unwrap().remove("environment");
+    answer
+}
+
+#[tokio::test]
+async fn a_recorded_answer_has_the_form_that_older_processes_read() {
+    let answer = |verdict: Value, scope: &str| json!({ "verdict": verdict, "by": "approver", "scope": scope });
+    let edited = json!({ "text": "edited" });
+    assert_eq!(recorded(Decision::approve()).await, answer(json!({ "approved": null }), "call"));
+    assert_eq!(recorded(Decision::approve_for_session()).await, answer(json!({ "approved": null }), "session"));
+    assert_eq!(recorded(Decision::approve_with(edited.clone())).await, answer(json!({ "approved": edited }), "call"));
+    assert_eq!(recorded(Decision::deny("no")).await, answer(json!({ "denied": "no" }), "call"));
+    let mut stopped = answer(json!({ "denied": "enough" }), "call");
+    stopped["stops"] = true.into();
+    assert_eq!(recorded(Decision::deny_and_stop("enough")).await, stopped);
+}
+
 #[tokio::test]
 async fn a_recorded_answer_outlives_the_rule_that_asked_but_a_block_takes_precedence() {
     let (journal, world) = (MemoryJournal::new(), World::default());

@@ -39,8 +39,8 @@ struct Dialogue<'a, C> {
     rules: &'a RuleFile,
 }
 
-/// A parsed answer to an approval request.
-enum Answer<'a> {
+/// What the user chose about an approval request.
+enum Choice<'a> {
     Approve,
     ApproveForSession,
     ApproveAlways,
@@ -52,7 +52,7 @@ enum Answer<'a> {
     Unknown,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> Choice<'a> {
     /// Parses a line. Only a whole line approves: a line that merely starts with `y` may be part of a pasted text.
     fn parse(line: &'a str) -> Self {
         let line = line.trim();
@@ -96,25 +96,25 @@ impl<C: Console> Dialogue<'_, C> {
             let Some(line) = self.console.ask(CHOICES)? else {
                 return Ok(Decision::undecided("the user closed the terminal"));
             };
-            match Answer::parse(&line) {
-                Answer::Approve => return Ok(Decision::approve()),
-                Answer::ApproveForSession => return Ok(Decision::approve_for_session()),
-                Answer::ApproveAlways => {
+            match Choice::parse(&line) {
+                Choice::Approve => return Ok(Decision::approve()),
+                Choice::ApproveForSession => return Ok(Decision::approve_for_session()),
+                Choice::ApproveAlways => {
                     if let Some(decision) = self.write_rule()? {
                         return Ok(decision);
                     }
                 }
-                Answer::Deny("") => return Ok(Decision::deny(NO)),
-                Answer::Deny(reason) => return Ok(Decision::deny(reason)),
-                Answer::Stop("") => return Ok(Decision::deny_and_stop(NO)),
-                Answer::Stop(reason) => return Ok(Decision::deny_and_stop(reason)),
-                Answer::Edit(arguments) => {
+                Choice::Deny("") => return Ok(Decision::deny(NO)),
+                Choice::Deny(reason) => return Ok(Decision::deny(reason)),
+                Choice::Stop("") => return Ok(Decision::deny_and_stop(NO)),
+                Choice::Stop(reason) => return Ok(Decision::deny_and_stop(reason)),
+                Choice::Edit(arguments) => {
                     if let Some(arguments) = self.read_arguments(arguments)? {
                         return Ok(Decision::approve_with(arguments));
                     }
                 }
-                Answer::Details => self.console.show_text(&self.request.details())?,
-                Answer::Unknown => {}
+                Choice::Details => self.console.show_text(&self.request.details())?,
+                Choice::Unknown => {}
             }
         }
     }
@@ -131,11 +131,11 @@ impl<C: Console> Dialogue<'_, C> {
         let default = self.rules.path().display();
         let prompt = format!("Write it to which file? [{default}] (n: go back): ");
         let Some(line) = self.console.ask(&prompt)? else { return Ok(None) };
-        let path = match (Answer::parse(&line), line.trim()) {
-            (Answer::Deny(""), _) => return Ok(None),
+        let path = match (Choice::parse(&line), line.trim()) {
+            (Choice::Deny(""), _) => return Ok(None),
             // The user changed their mind: a reason is not the name of a file.
-            (Answer::Deny(reason), _) => return Ok(Some(Decision::deny(reason))),
-            (Answer::Approve, _) | (_, "") => self.rules.path().to_owned(),
+            (Choice::Deny(reason), _) => return Ok(Some(Decision::deny(reason))),
+            (Choice::Approve, _) | (_, "") => self.rules.path().to_owned(),
             (_, path) if Path::new(path) == self.rules.path() || is_json(path) => path.into(),
             (_, other) => {
                 let text = format!("the rule is not written: `{other}` is not the name of a file that ends in `.json`");

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use llm_do_providers::PriceTable;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::recorded::{Calls, Reading, RecordedCalls};
 use crate::observe::event::Outcome;
 use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, digest};
-use crate::plane::approval::edited;
+use crate::plane::approval::Approval;
 use crate::plane::dispatch::recorded_outcome;
 
 /// The inputs and answers of a worker: its finished calls in journals, with equal inputs as one case.
@@ -129,8 +129,9 @@ impl Cases {
         let is_mine = record.name == self.worker;
         match record.kind {
             StepKind::Approval if is_mine => {
-                if let Some(input) = edited(&record.value) {
-                    edits.insert(record.call().into(), input);
+                let approval = Approval::deserialize(&record.value).ok();
+                if let Some(input) = approval.as_ref().and_then(Approval::edited_arguments) {
+                    edits.insert(record.call().into(), input.clone());
                 }
             }
             StepKind::Call | StepKind::Result if is_mine => {

@@ -3,21 +3,19 @@
 #[cfg(feature = "cli")]
 mod explain;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use futures_util::FutureExt;
-use futures_util::future::ready;
 use llm_do_providers::ServerSideTool;
-use tokio_util::sync::CancellationToken;
 
-use super::edit::ValidEdit;
-use super::queue::{ApprovalQueue, Enqueued, QueuedRequest, SharedAnswer};
-use super::review::{RefusedEdits, Review, ShowPreview, ValidateEdit};
+use super::edit::validate_options;
+use super::queue::ApprovalQueue;
+use super::review::{Review, ShowPreview, ValidateEdit};
 use super::rule_set::RuleSet;
-use super::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
+use super::rules::Rules;
 use super::{
-    Answer, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, Policy, RefusedEdit, Rule,
-    RunScope,
+    AppliedRule, Approval, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, LazyRequest,
+    Policy, Rule, RunScope, SubmittedRequest,
 };
 use crate::base::error::Fault;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
@@ -38,38 +36,6 @@ pub(crate) struct Approvals {
 #[derive(Clone, Debug)]
 struct OuterApprover {
     queue: Option<ApprovalQueue>,
-}
-
-/// The rule for a call, applied.
-pub(crate) struct Ruling {
-    pub(crate) source: RuleSource,
-    pub(crate) outcome: Outcome,
-}
-
-/// What the rule for a call decides.
-pub(crate) enum Outcome {
-    /// The rule approves or blocks the call.
-    Decided(Answer),
-    /// The call needs approval: see [`Approvals::submit`].
-    NeedsApproval(Box<ApprovalRequest>),
-}
-
-/// A submitted approval request, and its answer once there is one.
-#[derive(Clone)]
-pub(crate) struct SubmittedRequest {
-    pub(crate) request: Arc<ApprovalRequest>,
-    /// Cancelled once the request can be found where it is answered.
-    pub(crate) announced: CancellationToken,
-    /// The approver's arguments that could not run, so far; `None` if the approver is not asked.
-    pub(crate) refused: Option<RefusedEdits>,
-    answer: AnswerState,
-}
-
-#[derive(Clone)]
-enum AnswerState {
-    /// The mode or an approval in memory decided, without the approver.
-    Ready(Answer),
-    Pending(SharedAnswer),
 }
 
 impl Approvals {
@@ -121,22 +87,14 @@ impl Approvals {
         self.rules.fixed(tool).map(|found| &found.rule)
     }
 
-    /// Applies the rule for a call.
-    ///
-    /// `request` is called only if a rule depends on the arguments, or if the call needs approval; its error is returned.
-    pub(crate) fn evaluate(
+    /// Returns the rule for a call; `request` is built only if a rule depends on the arguments.
+    pub(crate) fn rule(
         &self,
-        tool: &Arc<Registered>,
+        tool: &Registered,
         by: Caller,
-        request: BuildRequest<'_>,
-    ) -> Result<Ruling, Fault> {
-        let mut request = LazyRequest::new(request);
-        let found = self.rules.rule(tool, by, &mut request)?;
-        let outcome = match answer_of(&found.rule) {
-            Some(answer) => Outcome::Decided(answer),
-            None => Outcome::NeedsApproval(Box::new(request.into_request()?)),
-        };
-        Ok(Ruling { source: found.source.clone(), outcome })
+        request: &mut LazyRequest<'_>,
+    ) -> Result<Cow<'_, AppliedRule>, Fault> {
+        self.rules.rule(tool, by, request)
     }
 
     /// Returns whether the policy blocks a server-side tool for all workers.
@@ -144,11 +102,9 @@ impl Approvals {
         self.rules.server_side(tool.name()).rule.is_blocked()
     }
 
-    /// Applies the rule for a server-side tool that a worker names.
-    pub(crate) fn evaluate_server_side(&self, request: ApprovalRequest) -> Ruling {
-        let SourcedRule { rule, source } = self.rules.server_side_call(&request);
-        let outcome = answer_of(&rule).map_or_else(|| Outcome::NeedsApproval(Box::new(request)), Outcome::Decided);
-        Ruling { source, outcome }
+    /// Returns the rule for a server-side tool that a worker names.
+    pub(crate) fn server_side_rule(&self, request: &ApprovalRequest) -> AppliedRule {
+        self.rules.server_side_call(request)
     }
 
     /// Submits the request for a server-side tool, as [`submit`](Self::submit) does for a call.
@@ -158,59 +114,29 @@ impl Approvals {
         run: &RunScope,
         journal: Option<&Arc<dyn Journal>>,
     ) -> SubmittedRequest {
-        let validate_edit = |request: &ApprovalRequest| -> ValidateEdit {
-            let arguments = request.arguments.clone();
-            let fixed = "the options of a server-side tool cannot be edited; approve or deny the tool as it is";
-            Box::new(move |edited| {
-                let validated = if edited == arguments {
-                    Ok(ValidEdit { arguments: edited.clone(), shown: edited })
-                } else {
-                    Err(RefusedEdit::invalid(edited, fixed))
-                };
-                ready(validated).boxed()
-            })
-        };
-        let is_asked_outside = || self.rules.is_asked_outside(&request);
-        let outer = self.outer.as_ref().filter(|_| is_asked_outside());
-        let queue = outer.map_or(&self.queue, |outer| &outer.queue).as_ref();
-        self.submit_with(request, queue, run, (None, journal), validate_edit)
-    }
-
-    /// Applies the rule for a call of a shadow: one that needs approval is denied, in every mode and despite memory.
-    pub(crate) fn evaluate_for_shadow(
-        &self,
-        tool: &Arc<Registered>,
-        by: Caller,
-        request: BuildRequest<'_>,
-    ) -> Result<Ruling, Fault> {
-        let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
-        let denied = || {
-            // A model that continued without the call would be compared with one that made it.
-            Answer::undecided("a shadow cannot ask for approval: it may only call pre-approved tools")
-        };
-        let outcome = Outcome::Decided(answer_of(&found.rule).unwrap_or_else(denied));
-        Ok(Ruling { source: found.source.clone(), outcome })
+        let queue = self.queue(|| self.rules.is_asked_outside(&request));
+        self.submit_to(queue, request, run, None, journal, validate_options)
     }
 
     /// Applies the rules and the mode of this process to a call that was approved in an earlier one: what is stricter now, holds.
     pub(crate) fn recheck(
         &self,
-        tool: &Arc<Registered>,
+        tool: &Registered,
         by: Caller,
-        request: BuildRequest<'_>,
-        approved: Answer,
-    ) -> Result<(RuleSource, Answer), Fault> {
-        let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
-        let answer = match &found.rule {
-            Rule::Blocked { reason } => Answer::blocked(reason),
+        request: &mut LazyRequest<'_>,
+        approved: Approval,
+    ) -> Result<(RuleSource, Approval), Fault> {
+        let found = self.rules.rule(tool, by, request)?;
+        let approval = match &found.rule {
+            Rule::Blocked { reason } => Approval::blocked(reason),
             Rule::Ask => self.rechecked_mode(approved),
             Rule::PreApproved => approved,
         };
-        Ok((found.source.clone(), answer))
+        Ok((found.source.clone(), approval))
     }
 
     /// Applies the mode of this process to a call that needs approval, and was approved in an earlier one.
-    pub(crate) fn rechecked_mode(&self, approved: Answer) -> Answer {
+    pub(crate) fn rechecked_mode(&self, approved: Approval) -> Approval {
         match self.mode {
             ApprovalMode::RejectAll if approved.is_approved() => rejected(),
             _ => approved,
@@ -237,91 +163,61 @@ impl Approvals {
         tool: &Arc<Registered>,
         by: Caller,
         request: ApprovalRequest,
-        (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
         run: &RunScope,
+        preview: Option<ShowPreview>,
+        journal: Option<&Arc<dyn Journal>>,
     ) -> SubmittedRequest {
-        let queue = self.queue_of(tool, by, &request);
-        self.submit_with(request, queue, run, (preview, journal), |request| self.rules.validate_edit(tool, by, request))
+        let queue = self.queue(|| self.is_asked_outside(tool, by, &request));
+        self.submit_to(queue, request, run, preview, journal, |request| self.rules.validate_edit(tool, by, request))
     }
 
-    /// Returns the queue of the approver that decides about a call.
-    fn queue_of(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<&ApprovalQueue> {
-        let Some(outer) = &self.outer else { return self.queue.as_ref() };
+    /// Returns whether an outer policy asks about a call.
+    fn is_asked_outside(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> bool {
         let build = || Ok(request.clone());
         let asks = self.rules.outer_rule(tool, by, &mut LazyRequest::new(&build));
         // The rule was evaluated before: the fault is that of the policy's function, which then panics again.
-        let is_asked_outside = asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask));
-        let queue = if is_asked_outside { &outer.queue } else { &self.queue };
-        queue.as_ref()
+        asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask))
     }
 
-    fn submit_with(
+    /// Returns the queue of the approver that decides: of the outer one about what an outer policy asks about.
+    fn queue(&self, is_asked_outside: impl FnOnce() -> bool) -> Option<&ApprovalQueue> {
+        match &self.outer {
+            Some(outer) if is_asked_outside() => outer.queue.as_ref(),
+            _ => self.queue.as_ref(),
+        }
+    }
+
+    /// Submits a request to a queue, unless the mode decides it.
+    fn submit_to(
         &self,
-        mut request: ApprovalRequest,
         queue: Option<&ApprovalQueue>,
+        mut request: ApprovalRequest,
         run: &RunScope,
-        (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
+        preview: Option<ShowPreview>,
+        journal: Option<&Arc<dyn Journal>>,
         validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
     ) -> SubmittedRequest {
         // Only a request in the queue has a position.
         request.position = 0;
-        let decided = |request, answer| SubmittedRequest {
-            request: Arc::new(request),
-            announced: CancellationToken::new(),
-            refused: None,
-            answer: AnswerState::Ready(answer),
-        };
-        match (self.mode, queue) {
-            (ApprovalMode::ApproveAll, _) => decided(request, Answer::approved(DecidedBy::Mode)),
-            (ApprovalMode::RejectAll, _) => decided(request, rejected()),
+        let approval = match (self.mode, queue) {
+            (ApprovalMode::Prompt, Some(queue)) => {
+                let review = Review::new(validate_edit(&request), journal.cloned());
+                return queue.enqueue(request, run, preview, review);
+            }
             (ApprovalMode::Prompt, None) => {
                 let reason = "no approver is configured; set an approver, or approve all calls";
-                let reason = match request.may_have_happened() {
+                Approval::undecided(match request.may_have_happened() {
                     Some(began) => format!("the call {began}, and {reason}"),
                     None => reason.to_owned(),
-                };
-                decided(request, Answer::undecided(reason))
+                })
             }
-            (ApprovalMode::Prompt, Some(queue)) => {
-                let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };
-                match queue.enqueue(request, run, review) {
-                    Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
-                    Enqueued::Pending(QueuedRequest { request, answer, announced, refused }) => SubmittedRequest {
-                        request,
-                        announced,
-                        refused: Some(refused),
-                        answer: AnswerState::Pending(answer),
-                    },
-                }
-            }
-        }
+            (ApprovalMode::ApproveAll, _) => Approval::approved(DecidedBy::Mode),
+            (ApprovalMode::RejectAll, _) => rejected(),
+        };
+        SubmittedRequest::decided(request, approval)
     }
 }
 
-fn rejected() -> Answer {
-    Answer::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
-}
-
-/// Returns the answer of a rule; `None` if the call needs approval.
-fn answer_of(rule: &Rule) -> Option<Answer> {
-    match rule {
-        Rule::PreApproved => Some(Answer::approved(DecidedBy::Policy)),
-        Rule::Blocked { reason } => Some(Answer::blocked(reason)),
-        Rule::Ask => None,
-    }
-}
-
-impl SubmittedRequest {
-    /// Returns whether the approver decides, and not the mode or an approval in memory.
-    pub(crate) fn is_pending(&self) -> bool {
-        matches!(self.answer, AnswerState::Pending(_))
-    }
-
-    /// Waits for the answer. Dropping the future cancels the request only if no equal call waits for the answer.
-    pub(crate) async fn answer(self) -> Answer {
-        match self.answer {
-            AnswerState::Ready(answer) => answer,
-            AnswerState::Pending(answer) => answer.await,
-        }
-    }
+fn rejected() -> Approval {
+    Approval::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
 }

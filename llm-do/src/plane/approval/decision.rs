@@ -1,5 +1,6 @@
-//! The answer of an approver.
+//! The answer of an approver, and its JSON form.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::observe::event::ApprovalScope;
@@ -102,5 +103,64 @@ impl Decision {
     /// Denies the call because there was no decision; the caller's error contains `reason`.
     pub fn undecided(reason: impl Into<String>) -> Self {
         Self::Undecided { reason: reason.into() }
+    }
+
+    /// Reads a decision that was given under the id of a promise; invalid JSON decides nothing.
+    pub(super) fn from_json(given: Value) -> Self {
+        let written = serde_json::from_value::<WrittenDecision>(given);
+        written.map_or_else(|error| Self::undecided(format!("the stored decision is invalid: {error}")), Into::into)
+    }
+}
+
+/// A decision about a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "decision", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(crate = "::schemars", rename = "Verdict")]
+pub(crate) enum WrittenDecision {
+    /// The call may run.
+    Approve {
+        /// Which equal calls run without another request: default only this one.
+        #[serde(default)]
+        scope: WrittenScope,
+    },
+    /// The call may run with these arguments, which are validated like a caller's.
+    Edit {
+        /// The arguments.
+        arguments: Value,
+    },
+    /// The call may not run: a model gets the reason and goes on.
+    Deny {
+        /// The reason; models may see it.
+        reason: String,
+        /// Whether the run ends instead: default false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stop: bool,
+    },
+}
+
+/// Which equal calls of the run an approval holds for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(crate = "::schemars", rename = "Scope")]
+pub(crate) enum WrittenScope {
+    /// This call only.
+    #[default]
+    Call,
+    /// Equal calls of the same callers.
+    Caller,
+    /// Equal calls of any caller.
+    Run,
+}
+
+impl From<WrittenDecision> for Decision {
+    fn from(written: WrittenDecision) -> Self {
+        match written {
+            WrittenDecision::Approve { scope: WrittenScope::Call } => Self::approve(),
+            WrittenDecision::Approve { scope: WrittenScope::Caller } => Self::approve_for(ApprovalScope::Caller),
+            WrittenDecision::Approve { scope: WrittenScope::Run } => Self::approve_for(ApprovalScope::Run),
+            WrittenDecision::Edit { arguments } => Self::approve_with(arguments),
+            WrittenDecision::Deny { reason, stop: false } => Self::deny(reason),
+            WrittenDecision::Deny { reason, stop: true } => Self::deny_and_stop(reason),
+        }
     }
 }

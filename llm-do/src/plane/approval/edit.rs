@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use futures_util::future::ready;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::review::ValidateEdit;
 use super::rule_set::RuleSet;
-use super::rules::LazyRequest;
-use super::{ApprovalRequest, Rule};
+use super::{ApprovalRequest, LazyRequest, Rule};
 use crate::base::error::Fault;
 use crate::observe::event::{Caller, RuleSource};
 use crate::plane::registry::{Prepared, Registered};
@@ -47,6 +47,20 @@ impl RefusedEdit {
             None => self.reason.clone(),
         }
     }
+}
+
+/// Returns the function that validates the approver's options of a server-side tool: only the requested ones may run.
+pub(super) fn validate_options(request: &ApprovalRequest) -> ValidateEdit {
+    let arguments = request.arguments.clone();
+    let fixed = "the options of a server-side tool cannot be edited; approve or deny the tool as it is";
+    Box::new(move |edited| {
+        let validated = if edited == arguments {
+            Ok(ValidEdit { arguments: edited.clone(), shown: edited })
+        } else {
+            Err(RefusedEdit::invalid(edited, fixed))
+        };
+        ready(validated).boxed()
+    })
 }
 
 impl RuleSet {

@@ -57,15 +57,9 @@ pub struct InboxApprover {
     open: OpenList,
 }
 
-/// The requests without an answer, oldest first; clones share the list.
+/// The requests without an answer by their numbers, oldest first; clones share the list.
 #[derive(Clone, Debug, Default)]
-struct OpenList(Arc<Mutex<NumberedRequests>>);
-
-#[derive(Debug, Default)]
-struct NumberedRequests {
-    requests: BTreeMap<u64, ApprovalRequest>,
-    count: u64,
-}
+struct OpenList(Arc<Mutex<BTreeMap<u64, ApprovalRequest>>>);
 
 impl ApprovalInbox {
     /// Creates an approver for a runtime, and the inbox that receives its requests.
@@ -95,7 +89,7 @@ impl ApprovalInbox {
     /// Lists the requests without an answer, oldest first, including those that [`next`](Self::next) has returned.
     #[must_use]
     pub fn pending(&self) -> Vec<ApprovalRequest> {
-        self.open.lock().requests.values().cloned().collect()
+        self.open.lock().values().cloned().collect()
     }
 }
 
@@ -108,6 +102,12 @@ pub struct PendingApproval {
 }
 
 impl PendingApproval {
+    /// Creates a request that waits for an answer, and the receiver of that answer.
+    pub(crate) fn new(request: ApprovalRequest) -> (Self, oneshot::Receiver<Decision>) {
+        let (answer, answered) = oneshot::channel();
+        (Self { request, answer }, answered)
+    }
+
     /// Returns the request.
     #[must_use]
     pub fn request(&self) -> &ApprovalRequest {
@@ -167,8 +167,7 @@ impl PendingApproval {
 impl Approver for InboxApprover {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
         let _entry = self.open.add(request.clone());
-        let (answer, answered) = oneshot::channel();
-        let pending = PendingApproval { request: request.clone(), answer };
+        let (pending, answered) = PendingApproval::new(request.clone());
         if self.sender.send(pending).is_err() {
             return Decision::undecided("the approval inbox was dropped");
         }
@@ -185,16 +184,15 @@ impl Approver for InboxApprover {
 }
 
 impl OpenList {
-    fn lock(&self) -> MutexGuard<'_, NumberedRequests> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, ApprovalRequest>> {
         self.0.lock().ignore_poison()
     }
 
     /// Adds a request; it is removed when the returned guard is dropped.
     fn add(&self, request: ApprovalRequest) -> OpenEntry {
         let mut open = self.lock();
-        open.count += 1;
-        let number = open.count;
-        open.requests.insert(number, request);
+        let number = open.last_key_value().map_or(0, |(last, _)| last + 1);
+        open.insert(number, request);
         drop(open);
         OpenEntry { open: self.clone(), number }
     }
@@ -208,6 +206,6 @@ struct OpenEntry {
 
 impl Drop for OpenEntry {
     fn drop(&mut self) {
-        self.open.lock().requests.remove(&self.number);
+        self.open.lock().remove(&self.number);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -41,7 +41,7 @@ pub(super) struct VariantDigest(String);
 pub(super) type CallerPath = Vec<(Arc<str>, Option<VariantDigest>)>;
 
 /// An approval that holds for longer than one call, as a journal records it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct LastingApproval {
     pub(super) scope: ApprovalScope,
     pub(super) call: EqualCall,
@@ -49,18 +49,15 @@ pub(crate) struct LastingApproval {
     pub(super) path: Option<CallerPath>,
 }
 
-/// The calls that are approved for a run, each for one path of callers or for all callers.
-type RunApprovals = HashSet<(Option<CallerPath>, EqualCall)>;
-
-/// The calls that are approved for the session.
+/// The approvals that hold for longer than one call, for the session or for one run.
 #[derive(Debug, Default)]
-pub(super) struct SessionMemory(Mutex<HashSet<EqualCall>>);
+pub(super) struct ApprovalMemory(Mutex<HashSet<LastingApproval>>);
 
-/// The calls that are approved for one run; dropped when the run ends.
+/// The approvals for one run; dropped when the run ends.
 #[derive(Debug)]
 pub(crate) struct RunMemory {
     number: u64,
-    approved: Arc<Mutex<RunApprovals>>,
+    approved: Arc<ApprovalMemory>,
 }
 
 /// A weak handle to the memory of a run; after the run ends, approvals for it are dropped.
@@ -68,7 +65,7 @@ pub(crate) struct RunMemory {
 pub(crate) struct RunScope {
     /// Identifies the run in this process.
     pub(super) number: u64,
-    approved: Weak<Mutex<RunApprovals>>,
+    approved: Weak<ApprovalMemory>,
 }
 
 impl EqualCall {
@@ -83,9 +80,7 @@ impl EqualCall {
         let environment = request.environment.clone();
         Self { tool: Arc::clone(&request.tool), arguments, given, variant, environment }
     }
-}
 
-impl EqualCall {
     pub(super) fn tool(&self) -> Arc<str> {
         Arc::clone(&self.tool)
     }
@@ -116,25 +111,31 @@ fn digest(text: &str) -> String {
 impl LastingApproval {
     /// Returns the approval to remember; `None` if it holds for one call only.
     pub(crate) fn of(request: &ApprovalRequest, scope: ApprovalScope) -> Option<Self> {
+        (scope != ApprovalScope::Call).then(|| Self::new(request, EqualCall::of(request), scope))
+    }
+
+    fn new(request: &ApprovalRequest, call: EqualCall, scope: ApprovalScope) -> Self {
         let path = (scope == ApprovalScope::Caller).then(|| caller_path(request));
-        (scope != ApprovalScope::Call).then(|| Self { scope, call: EqualCall::of(request), path })
+        Self { scope, call, path }
     }
 }
 
-impl SessionMemory {
-    /// Remembers an approval of the session.
-    pub(super) fn remember(&self, call: EqualCall) {
-        lock(&self.0).insert(call);
+impl ApprovalMemory {
+    pub(super) fn remember(&self, approval: LastingApproval) {
+        self.0.lock().ignore_poison().insert(approval);
     }
 
     /// Returns what is remembered.
     pub(super) fn approvals(&self) -> Vec<RememberedApproval> {
-        let scope = ApprovalScope::Session;
-        lock(&self.0).iter().map(|call| RememberedApproval::new(call, scope, None)).collect()
+        self.0.lock().ignore_poison().iter().map(RememberedApproval::from).collect()
     }
 
-    pub(super) fn holds(&self, call: &EqualCall) -> bool {
-        lock(&self.0).contains(call)
+    /// Returns whether it has an approval with one of these scopes for the call.
+    pub(super) fn holds(&self, request: &ApprovalRequest, call: &EqualCall, scopes: &[ApprovalScope]) -> bool {
+        let approved = self.0.lock().ignore_poison();
+        // Most memories are empty; this skips building the keys.
+        let covers = |scope: &ApprovalScope| approved.contains(&LastingApproval::new(request, call.clone(), *scope));
+        !approved.is_empty() && scopes.iter().any(covers)
     }
 }
 
@@ -153,40 +154,26 @@ impl RunMemory {
 
 impl RunScope {
     /// Remembers an approval of the run, or of a path of callers in it.
-    pub(super) fn remember(&self, path: Option<CallerPath>, call: EqualCall) {
-        if let Some(approved) = self.approved.upgrade() {
-            lock(&approved).insert((path, call));
+    pub(super) fn remember(&self, approval: LastingApproval) {
+        if let Some(memory) = self.approved.upgrade() {
+            memory.remember(approval);
         }
     }
 
     /// Returns what is remembered.
     pub(super) fn approvals(&self) -> Vec<RememberedApproval> {
-        let Some(approved) = self.approved.upgrade() else { return Vec::new() };
-        let scope = |path: &Option<CallerPath>| match path {
-            Some(_) => ApprovalScope::Caller,
-            None => ApprovalScope::Run,
-        };
-        let approved = lock(&approved);
-        approved.iter().map(|(path, call)| RememberedApproval::new(call, scope(path), path.as_ref())).collect()
+        self.approved.upgrade().map(|memory| memory.approvals()).unwrap_or_default()
     }
 
     pub(super) fn holds(&self, request: &ApprovalRequest, call: &EqualCall) -> bool {
-        let Some(approved) = self.approved.upgrade() else { return false };
-        let approved = lock(&approved);
-        // Most runs have no approvals; this skips building the keys.
-        !approved.is_empty()
-            && (approved.contains(&(None, call.clone()))
-                || approved.contains(&(Some(caller_path(request)), call.clone())))
+        let scopes = [ApprovalScope::Run, ApprovalScope::Caller];
+        self.approved.upgrade().is_some_and(|memory| memory.holds(request, call, &scopes))
     }
 }
 
 fn caller_path(request: &ApprovalRequest) -> CallerPath {
     let variants = request.path_variants.iter().map(|variant| variant.as_ref().map(VariantDigest::of));
     request.path.iter().cloned().zip(variants).collect()
-}
-
-fn lock<T>(remembered: &Mutex<T>) -> MutexGuard<'_, T> {
-    remembered.lock().ignore_poison()
 }
 
 /// Sorts the keys of all objects, so that equal arguments have the same text.

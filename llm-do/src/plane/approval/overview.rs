@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::ApprovalRequest;
-use super::memory::{CallerPath, EqualCall};
+use super::{ApprovalRequest, LastingApproval};
 use crate::observe::event::ApprovalScope;
 
 /// The approvals of a run: the calls that wait for a decision, and the decisions that are remembered.
@@ -32,12 +31,14 @@ pub struct RememberedApproval {
     pub callers: Vec<Arc<str>>,
 }
 
-impl RememberedApproval {
-    pub(super) fn new(call: &EqualCall, scope: ApprovalScope, path: Option<&CallerPath>) -> Self {
-        let callers = path.into_iter().flatten().map(|(name, _)| Arc::clone(name)).collect();
-        Self { tool: call.tool(), arguments: call.arguments(), scope, callers }
+impl From<&LastingApproval> for RememberedApproval {
+    fn from(LastingApproval { scope, call, path }: &LastingApproval) -> Self {
+        let callers = path.iter().flatten().map(|(name, _)| Arc::clone(name)).collect();
+        Self { tool: call.tool(), arguments: call.arguments(), scope: *scope, callers }
     }
+}
 
+impl RememberedApproval {
     pub(super) fn order(&self) -> (Arc<str>, String, Vec<Arc<str>>) {
         (Arc::clone(&self.tool), self.arguments.to_string(), self.callers.clone())
     }

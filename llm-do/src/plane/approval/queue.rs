@@ -5,19 +5,16 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared, WeakShared};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use futures_util::future::{BoxFuture, WeakShared};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
+use super::memory::{ApprovalMemory, EqualCall, LastingApproval, RunScope};
 use super::request::BatchTotal;
-use super::review::{RefusedEdits, Review, ask};
-use super::{Answer, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval};
+use super::review::{RefusedEdits, Review, ShowPreview};
+use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval, SubmittedRequest};
 use crate::base::mutex::IgnorePoison;
-use crate::observe::event::ApprovalScope;
-
-/// A pending answer, shared by equal calls; cancelled once the last of them is dropped.
-pub(super) type SharedAnswer = Shared<BoxFuture<'static, Answer>>;
+use crate::observe::event::{ApprovalScope, DecidedBy};
 
 /// Which calls share a request: concurrent equal calls of one call.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -39,7 +36,7 @@ pub(super) struct ApprovalQueue {
     widest: ApprovalScope,
     /// One permit for each request that the approver takes concurrently.
     permits: Arc<Semaphore>,
-    session: Arc<SessionMemory>,
+    session: Arc<ApprovalMemory>,
     open: Arc<Mutex<OpenRequests>>,
 }
 
@@ -57,27 +54,10 @@ struct OpenRequests {
 struct OpenRequest {
     number: u64,
     request: Arc<ApprovalRequest>,
-    answer: WeakShared<BoxFuture<'static, Answer>>,
-    /// Cancelled once the request can be found.
     announced: CancellationToken,
     refused: RefusedEdits,
-}
-
-/// The result of adding a request to the queue.
-pub(super) enum Enqueued {
-    /// An approval in memory covers the call.
-    Remembered(Box<ApprovalRequest>),
-    /// The request, or an equal one, is in the queue.
-    Pending(QueuedRequest),
-}
-
-/// A request in the queue.
-pub(super) struct QueuedRequest {
-    pub(super) request: Arc<ApprovalRequest>,
-    pub(super) answer: SharedAnswer,
-    /// Cancelled once the request can be found where it is answered.
-    pub(super) announced: CancellationToken,
-    pub(super) refused: RefusedEdits,
+    /// Shared by equal calls; cancelled once the last of them is dropped.
+    approval: WeakShared<BoxFuture<'static, Approval>>,
 }
 
 impl ApprovalQueue {
@@ -87,9 +67,13 @@ impl ApprovalQueue {
         Self { approver, widest, permits, session: Arc::default(), open: Arc::default() }
     }
 
-    /// Remembers an approval that was given in an earlier process.
+    /// Remembers a lasting approval.
     pub(super) fn remember(&self, approval: LastingApproval, run: &RunScope) {
-        remember(&self.session, run, approval);
+        match approval.scope {
+            ApprovalScope::Call => {}
+            ApprovalScope::Caller | ApprovalScope::Run => run.remember(approval),
+            ApprovalScope::Session => self.session.remember(approval),
+        }
     }
 
     /// Returns the open requests of a run, and which approvals hold for it.
@@ -97,7 +81,7 @@ impl ApprovalQueue {
         let open = lock(&self.open);
         let mut pending: Vec<_> = open.by_key.iter().filter(|(key, _)| key.run == run.number).collect();
         pending.sort_unstable_by_key(|(_, open)| open.number);
-        let pending = pending.into_iter().filter_map(|(_, open)| open.join()).map(|queued| queued.request).collect();
+        let pending = pending.into_iter().filter_map(|(_, open)| open.join()).map(|open| open.request).collect();
         drop(open);
         let mut remembered = [self.session.approvals(), run.approvals()].concat();
         remembered.sort_by_cached_key(RememberedApproval::order);
@@ -105,56 +89,66 @@ impl ApprovalQueue {
     }
 
     /// Adds a request to the queue, unless memory or an equal open request answers it.
-    pub(super) fn enqueue(&self, mut request: ApprovalRequest, run: &RunScope, review: Review) -> Enqueued {
+    pub(super) fn enqueue(
+        &self,
+        mut request: ApprovalRequest,
+        run: &RunScope,
+        preview: Option<ShowPreview>,
+        review: Review,
+    ) -> SubmittedRequest {
         let call = EqualCall::of(&request);
         let mut open = lock(&self.open);
         // Under the lock: an approval is remembered before its request is removed.
         // A call that may have had its effect needs an answer of its own.
-        if request.began.is_none() && (self.session.holds(&call) || run.holds(&request, &call)) {
-            return Enqueued::Remembered(Box::new(request));
+        let is_remembered =
+            || self.session.holds(&request, &call, &[ApprovalScope::Session]) || run.holds(&request, &call);
+        if request.began.is_none() && is_remembered() {
+            return SubmittedRequest::decided(request, Approval::approved(DecidedBy::Memory));
         }
         let own = request.key.clone().filter(|_| request.began.is_some());
         let (caller, has_begun) = (request.path_ids.last().copied(), request.has_begun);
         let key = QueueKey { run: run.number, caller, has_begun, own, call };
-        if let Some(queued) = open.by_key.get(&key).and_then(OpenRequest::join) {
-            return Enqueued::Pending(queued);
+        if let Some(submitted) = open.by_key.get(&key).and_then(OpenRequest::join) {
+            return submitted;
         }
         let number = open.assign_position(&mut request);
         let request = Arc::new(request);
-        let (session, run) = (Arc::clone(&self.session), run.clone());
-        let closing = CloseOnDrop { open: Arc::clone(&self.open), session, run, key: key.clone(), number };
+        let closing = CloseOnDrop { queue: self.clone(), key: key.clone(), number };
         // Polled once here, so that requests get their permits in the order of their positions.
         let mut acquire = Arc::clone(&self.permits).acquire_owned().boxed();
         let acquired = (&mut acquire).now_or_never();
-        let (approver, widest, asked) = (Arc::clone(&self.approver), self.widest, Arc::clone(&request));
-        let announced = CancellationToken::new();
         if review.journal.is_none() && !self.approver.lists_requests() {
             // Nothing stores or lists it first. In advance, so that concurrent calls are asked about in the order of their positions.
-            announced.cancel();
+            review.announced.cancel();
         }
-        let announcement = announced.clone();
-        let (refused_edits, refused) = watch::channel(Vec::new());
-        let answer = async move {
+        let (announced, refused) = (review.announced.clone(), review.refused.subscribe());
+        let (asked, run) = (Arc::clone(&request), run.clone());
+        let approval = async move {
             // The semaphore is never closed; an error would only allow more concurrent requests.
             let _permit: Option<OwnedSemaphorePermit> = if let Some(permit) = acquired {
                 permit.ok()
             } else {
                 // It may take long until the approver takes it.
-                announcement.cancel();
+                review.announced.cancel();
                 acquire.await.ok()
             };
-            let mut answer = ask(&*approver, &asked, review, (&announcement, &refused_edits)).await;
+            let queue = &closing.queue;
+            let mut approval = review.ask(&*queue.approver, &asked, preview).await;
             // Narrowed before it is recorded: the process that resumes the run may not know which approver answered.
-            answer.scope = answer.scope.min(widest);
-            closing.close(&asked, &answer);
-            answer
+            approval.scope = approval.scope.min(queue.widest);
+            if let Some(lasting) = LastingApproval::of(&asked, approval.scope) {
+                // Before the request is removed, so that no equal call asks again.
+                queue.remember(lasting, &run);
+            }
+            drop(closing);
+            approval
         };
-        let answer = answer.boxed().shared();
-        if let Some(weak) = answer.downgrade() {
+        let approval = approval.boxed().shared();
+        if let Some(weak) = approval.downgrade() {
             let (request, announced, refused) = (Arc::clone(&request), announced.clone(), refused.clone());
-            open.by_key.insert(key, OpenRequest { number, request, answer: weak, announced, refused });
+            open.by_key.insert(key, OpenRequest { number, request, announced, refused, approval: weak });
         }
-        Enqueued::Pending(QueuedRequest { request, answer, announced, refused })
+        SubmittedRequest::pending(request, announced, refused, approval)
     }
 }
 
@@ -180,43 +174,23 @@ impl OpenRequests {
 }
 
 impl OpenRequest {
-    /// Returns a handle to the same answer, unless all calls that waited for it are gone.
-    fn join(&self) -> Option<QueuedRequest> {
+    /// Returns a handle to the same approval, unless all calls that waited for it are gone.
+    fn join(&self) -> Option<SubmittedRequest> {
         let (request, announced, refused) = (Arc::clone(&self.request), self.announced.clone(), self.refused.clone());
-        Some(QueuedRequest { request, answer: self.answer.upgrade()?, announced, refused })
+        Some(SubmittedRequest::pending(request, announced, refused, self.approval.upgrade()?))
     }
 }
 
 /// Removes a request from the queue once it is answered, or once no call waits for it any more.
 struct CloseOnDrop {
-    open: Arc<Mutex<OpenRequests>>,
-    session: Arc<SessionMemory>,
-    run: RunScope,
+    queue: ApprovalQueue,
     key: QueueKey,
     number: u64,
 }
 
-impl CloseOnDrop {
-    /// Remembers a lasting approval before the request is removed, so that no equal call asks again.
-    fn close(self, request: &ApprovalRequest, answer: &Answer) {
-        if let Some(approval) = LastingApproval::of(request, answer.scope) {
-            remember(&self.session, &self.run, approval);
-        }
-    }
-}
-
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        lock(&self.open).remove(&self.key, self.number);
-    }
-}
-
-/// Stores an approval in the memory of its scope.
-fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, call, path }: LastingApproval) {
-    match scope {
-        ApprovalScope::Call => {}
-        ApprovalScope::Caller | ApprovalScope::Run => run.remember(path, call),
-        ApprovalScope::Session => session.remember(call),
+        lock(&self.queue.open).remove(&self.key, self.number);
     }
 }
 

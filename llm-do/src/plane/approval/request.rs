@@ -1,5 +1,6 @@
 //! The request that an approver gets: a call, in one line and in full.
 
+mod lazy;
 mod summary;
 
 use std::fmt::Write;
@@ -9,10 +10,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+pub(crate) use self::lazy::LazyRequest;
 use super::{EnvironmentDigest, RefusedEdit};
 use crate::base::printable::printable;
 use crate::declare::argument;
 use crate::declare::tool::Effect;
+use crate::observe::event::RuleSource;
 use crate::observe::journal::{PromiseSpec, StepKind};
 use crate::plane::context::Variant;
 use crate::plane::registry::{DisplayedArguments, NormalForm};
@@ -74,6 +77,8 @@ pub struct ApprovalRequest {
     /// effect, and would have it again. `None` for a call that has not begun. The approval that it had is used up.
     pub began: Option<Timestamp>,
     pub(super) total: BatchTotal,
+    /// Where the rule comes from that requires approval.
+    pub(crate) rule: RuleSource,
     /// Distinguishes tools of the same name, if there may be several.
     pub(crate) variant: Option<Variant>,
     /// What the call acts on besides its arguments.
@@ -119,6 +124,7 @@ impl ApprovalRequest {
             has_begun: false,
             began: None,
             total: BatchTotal::new(1),
+            rule: RuleSource::Effect,
             variant: None,
             environment: None,
             is_asked_again: false,

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::edit::ValidEdit;
-use super::{Answer, ApprovalRequest, Approver, Decision, GivenDecision, RefusedEdit};
+use super::{Approval, ApprovalRequest, Approver, Decision, RefusedEdit};
 use crate::base::error::chain;
 use crate::declare::nesting;
 use crate::observe::event::DecidedBy;
@@ -31,107 +31,112 @@ pub(super) type RefusedEdits = watch::Receiver<Vec<RefusedEdit>>;
 /// Returns the text that shows the approver what the call would do; nothing runs until it is polled.
 pub(crate) type ShowPreview = BoxFuture<'static, String>;
 
-/// What a review needs besides the request.
+/// What a review needs besides the request and its preview.
 pub(super) struct Review {
-    pub(super) preview: Option<ShowPreview>,
-    pub(super) validate: ValidateEdit,
+    validate: ValidateEdit,
     /// Stores the request before the approver is asked.
     pub(super) journal: Option<Arc<dyn Journal>>,
+    /// Cancelled once the request can be found where it is answered.
+    pub(super) announced: CancellationToken,
+    pub(super) refused: watch::Sender<Vec<RefusedEdit>>,
 }
 
-/// Asks for a decision; asks again while edited arguments cannot run, and passes them on.
-pub(super) async fn ask(
-    approver: &dyn Approver,
-    request: &ApprovalRequest,
-    review: Review,
-    (announced, refused): (&CancellationToken, &watch::Sender<Vec<RefusedEdit>>),
-) -> Answer {
-    let Review { preview, validate, journal } = review;
-    let mut request = request.clone();
-    if let Some(preview) = preview {
-        request.preview = Some(preview.await);
+impl Review {
+    pub(super) fn new(validate: ValidateEdit, journal: Option<Arc<dyn Journal>>) -> Self {
+        let (refused, _) = watch::channel(Vec::new());
+        Self { validate, journal, announced: CancellationToken::new(), refused }
     }
-    for edits in 0..MAX_EDITS {
-        let is_repeated = edits > 0 || request.is_asked_again;
-        // A panic denies the call.
-        let review = AssertUnwindSafe(decide(approver, &mut request, journal.as_deref(), is_repeated, announced));
-        let edit = match review.catch_unwind().await {
-            Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
-            Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
-            Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
-            Ok(Decision::DeniedAndStopped { reason }) => return Answer::stopped(reason, DecidedBy::Approver),
-            Ok(Decision::Undecided { reason }) => return Answer::undecided(reason),
-            Ok(Decision::ApprovedWith { arguments }) => match validated(arguments, &validate).await {
-                Ok(ValidEdit { arguments, shown }) => {
-                    // Compared with what would run, which may contain more than the displayed arguments.
-                    let requested = request.given.as_ref().unwrap_or(&request.arguments);
-                    let edited = (arguments != *requested).then_some(arguments);
-                    if edited.is_none() || !request.has_begun {
-                        return Answer::edited(edited);
-                    }
-                    RefusedEdit::invalid(shown, HAS_BEGUN)
-                }
-                Err(edit) => edit,
-            },
-            Err(_) => return Answer::undecided("the approver panicked"),
-        };
-        request.problem = Some(edit.problem());
-        refused.send_modify(|edits| edits.push(edit.clone()));
-        request.refused_edit = Some(edit);
-        // Without this, an approver that never waits would block cancellation.
-        tokio::task::yield_now().await;
-    }
-    let reason = format!("the approver's edited arguments were invalid {MAX_EDITS} times");
-    Answer::denied(reason, DecidedBy::Approver)
-}
 
-/// Stores a request, and waits for the first decision: of the approver, or under the id of the promise.
-async fn decide(
-    approver: &dyn Approver,
-    request: &mut ApprovalRequest,
-    journal: Option<&dyn Journal>,
-    is_repeated: bool,
-    announced: &CancellationToken,
-) -> Decision {
-    let promise = match (journal, request.promise_spec(is_repeated)) {
-        (Some(journal), Some(asked)) => journal.promise(asked).await,
-        _ => Ok(None),
-    };
-    match promise {
-        Ok(None) => reviewed(approver, request, announced).await,
-        Ok(Some(Promise { id, answer, .. })) => {
-            request.promise = Some(id);
-            tokio::select! {
-                biased;
-                answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), GivenDecision::read),
-                decision = reviewed(approver, request, announced) => decision,
-            }
+    /// Asks for a decision; asks again while edited arguments cannot run, and passes them on.
+    pub(super) async fn ask(
+        &self,
+        approver: &dyn Approver,
+        request: &ApprovalRequest,
+        preview: Option<ShowPreview>,
+    ) -> Approval {
+        let mut request = request.clone();
+        if let Some(preview) = preview {
+            request.preview = Some(preview.await);
         }
-        Err(error) => Decision::undecided(chain(&error)),
-    }
-}
-
-/// Asks the approver, and announces the request: before, or once the approver has listed it.
-async fn reviewed(approver: &dyn Approver, request: &ApprovalRequest, announced: &CancellationToken) -> Decision {
-    if !approver.lists_requests() {
-        if !announced.is_cancelled() {
-            announced.cancel();
-            // The event about it comes first.
+        for edits in 0..MAX_EDITS {
+            let is_repeated = edits > 0 || request.is_asked_again;
+            // A panic denies the call.
+            let review = AssertUnwindSafe(self.decide(approver, &mut request, is_repeated));
+            let edit = match review.catch_unwind().await {
+                Ok(Decision::Approved) => return Approval::approved(DecidedBy::Approver),
+                Ok(Decision::ApprovedFor { scope }) => {
+                    return Approval { scope, ..Approval::approved(DecidedBy::Approver) };
+                }
+                Ok(Decision::Denied { reason }) => return Approval::denied(reason, DecidedBy::Approver),
+                Ok(Decision::DeniedAndStopped { reason }) => return Approval::stopped(reason, DecidedBy::Approver),
+                Ok(Decision::Undecided { reason }) => return Approval::undecided(reason),
+                Ok(Decision::ApprovedWith { arguments }) => match self.validated(arguments).await {
+                    Ok(ValidEdit { arguments, shown }) => {
+                        // Compared with what would run, which may contain more than the displayed arguments.
+                        let requested = request.given.as_ref().unwrap_or(&request.arguments);
+                        let edited = (arguments != *requested).then_some(arguments);
+                        if edited.is_none() || !request.has_begun {
+                            return Approval::edited(edited);
+                        }
+                        RefusedEdit::invalid(shown, HAS_BEGUN)
+                    }
+                    Err(edit) => edit,
+                },
+                Err(_) => return Approval::undecided("the approver panicked"),
+            };
+            request.problem = Some(edit.problem());
+            self.refused.send_modify(|edits| edits.push(edit.clone()));
+            request.refused_edit = Some(edit);
+            // Without this, an approver that never waits would block cancellation.
             tokio::task::yield_now().await;
         }
-        return approver.review(request).await;
+        let reason = format!("the approver's edited arguments were invalid {MAX_EDITS} times");
+        Approval::denied(reason, DecidedBy::Approver)
     }
-    let mut review = approver.review(request);
-    let decided = poll_immediate(&mut review).await;
-    announced.cancel();
-    match decided {
-        Some(decision) => decision,
-        None => review.await,
-    }
-}
 
-/// Returns the approver's own arguments as they would run.
-async fn validated(arguments: Value, validate: &ValidateEdit) -> Result<ValidEdit, RefusedEdit> {
-    let shallow = nesting::shallow(arguments).map_err(|fault| RefusedEdit::invalid(Value::Null, fault.to_string()))?;
-    validate(shallow).await
+    /// Stores a request, and waits for the first decision: of the approver, or under the id of the promise.
+    async fn decide(&self, approver: &dyn Approver, request: &mut ApprovalRequest, is_repeated: bool) -> Decision {
+        let promise = match (&self.journal, request.promise_spec(is_repeated)) {
+            (Some(journal), Some(asked)) => journal.promise(asked).await,
+            _ => Ok(None),
+        };
+        match promise {
+            Ok(None) => self.reviewed(approver, request).await,
+            Ok(Some(Promise { id, answer, .. })) => {
+                request.promise = Some(id);
+                tokio::select! {
+                    biased;
+                    answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), Decision::from_json),
+                    decision = self.reviewed(approver, request) => decision,
+                }
+            }
+            Err(error) => Decision::undecided(chain(&error)),
+        }
+    }
+
+    /// Asks the approver, and announces the request: before, or once the approver has listed it.
+    async fn reviewed(&self, approver: &dyn Approver, request: &ApprovalRequest) -> Decision {
+        if !approver.lists_requests() {
+            if !self.announced.is_cancelled() {
+                self.announced.cancel();
+                // The event about it comes first.
+                tokio::task::yield_now().await;
+            }
+            return approver.review(request).await;
+        }
+        let mut review = approver.review(request);
+        let decided = poll_immediate(&mut review).await;
+        self.announced.cancel();
+        match decided {
+            Some(decision) => decision,
+            None => review.await,
+        }
+    }
+
+    /// Returns the approver's own arguments as they would run.
+    async fn validated(&self, arguments: Value) -> Result<ValidEdit, RefusedEdit> {
+        let shallow = nesting::shallow(arguments);
+        let shallow = shallow.map_err(|fault| RefusedEdit::invalid(Value::Null, fault.to_string()))?;
+        (self.validate)(shallow).await
+    }
 }

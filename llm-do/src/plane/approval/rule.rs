@@ -6,6 +6,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::Approval;
+use crate::observe::event::{DecidedBy, RuleSource};
 use crate::plane::definition::DeclaredRule;
 
 /// Whether calls of a tool need approval.
@@ -47,6 +49,35 @@ impl Rule {
             Self::PreApproved => 0,
             Self::Ask => 1,
             Self::Blocked { .. } => 2,
+        }
+    }
+}
+
+/// A rule that applies to a call, and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct AppliedRule {
+    pub(super) rule: Rule,
+    pub(crate) source: RuleSource,
+    /// How many policies come before the one that has it.
+    pub(super) layer: usize,
+}
+
+impl AppliedRule {
+    /// Creates a rule that comes after all policies.
+    pub(super) fn new(rule: Rule, source: RuleSource) -> Self {
+        Self { rule, source, layer: usize::MAX }
+    }
+
+    pub(super) fn is_blocked(&self) -> bool {
+        self.rule.is_blocked()
+    }
+
+    /// Returns what it decides about a call; `None` if the call needs approval.
+    pub(crate) fn approval(&self) -> Option<Approval> {
+        match &self.rule {
+            Rule::PreApproved => Some(Approval::approved(DecidedBy::Policy)),
+            Rule::Blocked { reason } => Some(Approval::blocked(reason)),
+            Rule::Ask => None,
         }
     }
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 #[cfg(feature = "cli")]
-use super::rules::Explanation;
-use super::rules::{LazyRequest, Rules, SourcedRule};
-use super::{ApprovalRequest, Rule};
+use super::rules::MatchingRule;
+use super::rules::Rules;
+use super::{AppliedRule, ApprovalRequest, LazyRequest, Rule};
 use crate::base::error::Fault;
 use crate::observe::event::Caller;
 use crate::plane::registry::Registered;
@@ -32,20 +32,20 @@ impl RuleSet {
     }
 
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
-    pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
+    pub(super) fn fixed(&self, tool: &Registered) -> Option<&AppliedRule> {
         let own = self.own.fixed(tool)?;
         let is_concerned = self.outer.iter().any(|outer| outer.concerns(&self.own, tool));
         (!is_concerned).then_some(own)
     }
 
-    /// Explains which rule of its runtime decides about a call.
+    /// Returns the rule of its runtime that decides about a call, and the other rules that match it.
     #[cfg(feature = "cli")]
     pub(super) fn explain(
         &self,
         tool: &Registered,
         by: Caller,
         request: &ApprovalRequest,
-    ) -> Result<Explanation, Fault> {
+    ) -> Result<(MatchingRule, Vec<MatchingRule>), Fault> {
         self.own.explain(tool, by, request)
     }
 
@@ -55,7 +55,7 @@ impl RuleSet {
         tool: &Registered,
         by: Caller,
         request: &mut LazyRequest<'_>,
-    ) -> Result<Cow<'r, SourcedRule>, Fault> {
+    ) -> Result<Cow<'r, AppliedRule>, Fault> {
         let own = self.own.rule(tool, by, request)?;
         Ok(match self.outer_rule(tool, by, request)? {
             Some(outer) if outer.rule.strictness() > own.rule.strictness() => Cow::Owned(outer),
@@ -69,19 +69,19 @@ impl RuleSet {
         tool: &Registered,
         by: Caller,
         request: &mut LazyRequest<'_>,
-    ) -> Result<Option<SourcedRule>, Fault> {
+    ) -> Result<Option<AppliedRule>, Fault> {
         let rules = self.outer.iter().map(|outer| outer.of_policy_for(&self.own, tool, by, request));
         let rules = rules.collect::<Result<Vec<_>, _>>()?;
         Ok(rules.into_iter().flatten().max_by_key(|found| found.rule.strictness()))
     }
 
     /// Returns the rule for a server-side tool, for all workers.
-    pub(super) fn server_side(&self, tool: &str) -> SourcedRule {
+    pub(super) fn server_side(&self, tool: &str) -> AppliedRule {
         self.strictest(|rules| rules.server_side(tool))
     }
 
     /// Returns the rule for a server-side tool that a worker names.
-    pub(super) fn server_side_call(&self, request: &ApprovalRequest) -> SourcedRule {
+    pub(super) fn server_side_call(&self, request: &ApprovalRequest) -> AppliedRule {
         self.strictest(|rules| rules.server_side_call(request))
     }
 
@@ -91,8 +91,8 @@ impl RuleSet {
     }
 
     /// Returns the strictest rule; of equal ones, the run's own.
-    fn strictest(&self, rule: impl Fn(&Rules) -> SourcedRule) -> SourcedRule {
-        let stricter = |found: SourcedRule, other: SourcedRule| {
+    fn strictest(&self, rule: impl Fn(&Rules) -> AppliedRule) -> AppliedRule {
+        let stricter = |found: AppliedRule, other: AppliedRule| {
             if other.rule.strictness() > found.rule.strictness() { other } else { found }
         };
         self.outer.iter().map(|outer| rule(outer)).fold(rule(&self.own), stricter)

@@ -10,27 +10,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "cli")]
-pub(crate) use self::explain::Explanation;
+pub(crate) use self::explain::MatchingRule;
 use super::rule::first_or_block;
-use super::{ApprovalRequest, Policy, ProposedCall, Rule};
+use super::{AppliedRule, ApprovalRequest, LazyRequest, Policy, ProposedCall, Rule};
 use crate::base::error::Fault;
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, ItemKind, RuleSource};
 use crate::plane::definition::DeclaredRule;
 use crate::plane::registry::{Registered, Registry};
-
-/// A rule and its source.
-#[derive(Clone, Debug)]
-pub(crate) struct SourcedRule {
-    pub(super) rule: Rule,
-    pub(super) source: RuleSource,
-}
-
-impl SourcedRule {
-    fn is_blocked(&self) -> bool {
-        self.rule.is_blocked()
-    }
-}
 
 /// The rules of a session.
 #[derive(Debug)]
@@ -39,7 +26,7 @@ pub(super) struct Rules {
     /// By tool name: the toolsets that contain the tool.
     toolsets: HashMap<Arc<str>, Vec<ContainingToolset>>,
     /// By the tool's index in the registry; resolved when the tool is first called.
-    resolved: Vec<OnceLock<Box<Resolved>>>,
+    tools: Vec<OnceLock<Box<ToolRules>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -50,56 +37,13 @@ struct ContainingToolset {
 
 /// The rules for a tool before its arguments are known.
 #[derive(Debug)]
-struct Resolved {
+struct ToolRules {
     /// For a call without files.
-    plain: Layered,
+    plain: AppliedRule,
     /// For a call with files, if it differs.
-    with_files: Option<Layered>,
+    with_files: Option<AppliedRule>,
     /// Whether the rule of every call is the plain one.
     is_fixed: bool,
-}
-
-/// A rule, and how many policies come before the one that has it.
-#[derive(Clone, Debug)]
-struct Layered {
-    found: SourcedRule,
-    layer: usize,
-}
-
-impl Layered {
-    /// A rule that no policy has.
-    const DECLARED: usize = usize::MAX;
-
-    fn is_blocked(&self) -> bool {
-        self.found.is_blocked()
-    }
-}
-
-/// Builds a request; fails if the arguments cannot be written as JSON.
-pub(crate) type BuildRequest<'a> = &'a dyn Fn() -> Result<ApprovalRequest, Fault>;
-
-/// A request that is built on first use.
-pub(super) struct LazyRequest<'a> {
-    build: BuildRequest<'a>,
-    built: Option<ApprovalRequest>,
-}
-
-impl<'a> LazyRequest<'a> {
-    pub(super) fn new(build: BuildRequest<'a>) -> Self {
-        Self { build, built: None }
-    }
-
-    fn get(&mut self) -> Result<&ApprovalRequest, Fault> {
-        let request = match self.built.take() {
-            Some(request) => request,
-            None => (self.build)()?,
-        };
-        Ok(self.built.insert(request))
-    }
-
-    pub(super) fn into_request(self) -> Result<ApprovalRequest, Fault> {
-        self.built.map_or_else(self.build, Ok)
-    }
 }
 
 impl Rules {
@@ -125,14 +69,14 @@ impl Rules {
                 toolsets.entry(Arc::clone(tool)).or_default().push(containing);
             }
         }
-        let resolved = registry.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { policy, toolsets, resolved })
+        let tools = registry.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { policy, toolsets, tools })
     }
 
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
-    pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
-        let resolved = self.resolved(tool)?;
-        resolved.is_fixed.then_some(&resolved.plain.found)
+    pub(super) fn fixed(&self, tool: &Registered) -> Option<&AppliedRule> {
+        let rules = self.tool_rules(tool)?;
+        rules.is_fixed.then_some(&rules.plain)
     }
 
     /// Returns the rule for a call; the request is built only if the rule depends on the arguments.
@@ -141,28 +85,35 @@ impl Rules {
         tool: &Registered,
         by: Caller,
         request: &mut LazyRequest<'_>,
-    ) -> Result<Cow<'r, SourcedRule>, Fault> {
-        let fixed = match self.resolved(tool) {
-            Some(resolved) => Cow::Borrowed(resolved.for_call(request)?),
+    ) -> Result<Cow<'r, AppliedRule>, Fault> {
+        let fixed = match self.tool_rules(tool) {
+            Some(rules) => Cow::Borrowed(rules.for_call(request)?),
             // Not in the registry: a run-time worker.
             None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),
         };
-        let layer = fixed.layer;
-        let fixed = match fixed {
-            Cow::Borrowed(fixed) => Cow::Borrowed(&fixed.found),
-            Cow::Owned(fixed) => Cow::Owned(fixed.found),
-        };
-        if fixed.rule.is_blocked() {
+        if fixed.is_blocked() {
             return Ok(fixed);
         }
-        let of_arguments = if self.has_calls_of(tool) { self.for_arguments(tool, request.get()?, layer) } else { None };
-        let decided = match &self.policy.decide {
-            Some(_) if !of_arguments.as_ref().is_some_and(SourcedRule::is_blocked) => {
-                self.decide_call(tool, by, request.get()?)
-            }
-            _ => None,
-        };
-        Ok(decided.or(of_arguments).map_or(fixed, Cow::Owned))
+        let layer = fixed.layer;
+        let of_arguments = |request: &ApprovalRequest| self.for_arguments(tool, request, layer);
+        let found = self.for_one_call(tool, by, request, of_arguments)?;
+        Ok(found.map_or(fixed, Cow::Owned))
+    }
+
+    /// Returns the rule for one call that no rule for its tool blocks: that of the policy's function, or else that for its arguments,
+    /// which comes first if it blocks.
+    fn for_one_call(
+        &self,
+        tool: &Registered,
+        by: Caller,
+        request: &mut LazyRequest<'_>,
+        of_arguments: impl FnOnce(&ApprovalRequest) -> Option<AppliedRule>,
+    ) -> Result<Option<AppliedRule>, Fault> {
+        let of_arguments = if self.has_calls_of(tool) { of_arguments(request.get()?) } else { None };
+        if self.policy.decide.is_none() || of_arguments.as_ref().is_some_and(AppliedRule::is_blocked) {
+            return Ok(of_arguments);
+        }
+        Ok(self.decide_call(tool, by, request.get()?).or(of_arguments))
     }
 
     fn has_calls_of(&self, tool: &Registered) -> bool {
@@ -170,15 +121,15 @@ impl Rules {
     }
 
     /// Returns the rule for a call with these arguments, of a policy not behind that of the tool's rule; a block is of any policy.
-    fn for_arguments(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
+    fn for_arguments(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<AppliedRule> {
         let found = self.policy.layers().map(|policy| policy.for_arguments(tool, request)).enumerate();
         let found = found.filter_map(|(at, call)| call.filter(|call| at <= layer || call.rule.is_blocked()));
         let call = first_or_block(found, |call| call.rule.is_blocked())?;
-        Some(SourcedRule { rule: call.rule.clone(), source: call.source() })
+        Some(AppliedRule::new(call.rule.clone(), call.source()))
     }
 
     /// Returns the decision of the policy's function about a call, if there is one.
-    fn decide_call(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<SourcedRule> {
+    fn decide_call(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<AppliedRule> {
         let call = ProposedCall {
             tool: tool.name(),
             kind: tool.kind(),
@@ -193,20 +144,20 @@ impl Rules {
     }
 
     /// Returns the rule for a server-side tool, for all workers: by its name, or else the rule for all of them.
-    pub(super) fn server_side(&self, tool: &str) -> SourcedRule {
+    pub(super) fn server_side(&self, tool: &str) -> AppliedRule {
         let of_layer = |policy: &Policy| {
             let for_tool = policy.server_side_overrides.get(tool).map(|rule| (rule, RuleSource::PolicyServerSideTool));
             let for_all = || Some((policy.server_side_tools.as_ref()?, RuleSource::PolicyServerSideTools));
-            for_tool.or_else(for_all).map(|(rule, source)| SourcedRule { rule: rule.clone(), source })
+            for_tool.or_else(for_all).map(|(rule, source)| AppliedRule::new(rule.clone(), source))
         };
-        let default = SourcedRule { rule: Rule::PreApproved, source: RuleSource::DeclaredWorker };
-        first_or_block(self.policy.layers().filter_map(of_layer), |found| found.rule.is_blocked()).unwrap_or(default)
+        let default = || AppliedRule::new(Rule::PreApproved, RuleSource::DeclaredWorker);
+        first_or_block(self.policy.layers().filter_map(of_layer), AppliedRule::is_blocked).unwrap_or_else(default)
     }
 
     /// Returns the rule for a server-side tool that a worker names.
-    pub(super) fn server_side_call(&self, request: &ApprovalRequest) -> SourcedRule {
+    pub(super) fn server_side_call(&self, request: &ApprovalRequest) -> AppliedRule {
         let fixed = self.server_side(&request.tool);
-        if fixed.rule.is_blocked() {
+        if fixed.is_blocked() {
             return fixed;
         }
         let call = ProposedCall {
@@ -220,35 +171,32 @@ impl Rules {
     }
 
     /// Calls the policy's function; a panic blocks the call.
-    fn decide(&self, call: &ProposedCall<'_>) -> Option<SourcedRule> {
+    fn decide(&self, call: &ProposedCall<'_>) -> Option<AppliedRule> {
         let decide = self.policy.decide.as_deref()?;
         let rule = catch_unwind(AssertUnwindSafe(|| decide(call)))
             .unwrap_or_else(|_| Some(Rule::blocked("the approval policy's `decide_with` function panicked")));
-        rule.map(|rule| SourcedRule { rule, source: RuleSource::Function })
+        rule.map(|rule| AppliedRule::new(rule, RuleSource::Function))
     }
 
     /// Returns the rules for a tool in the registry.
     #[inline]
-    fn resolved(&self, tool: &Registered) -> Option<&Resolved> {
-        let resolved = self.resolved.get(tool.place?)?;
-        Some(resolved.get_or_init(|| Box::new(self.resolve(tool))))
+    fn tool_rules(&self, tool: &Registered) -> Option<&ToolRules> {
+        let rules = self.tools.get(tool.place?)?;
+        Some(rules.get_or_init(|| Box::new(self.resolve(tool))))
     }
 
-    fn resolve(&self, tool: &Registered) -> Resolved {
-        let plain = self.layered(tool, false);
-        let with_files = Some(self.layered(tool, true)).filter(|with_files| with_files.found.rule != plain.found.rule);
+    fn resolve(&self, tool: &Registered) -> ToolRules {
+        let plain = self.for_tool(tool, false);
+        let with_files = Some(self.for_tool(tool, true)).filter(|with_files| with_files.rule != plain.rule);
         let is_fixed = self.policy.decide.is_none() && with_files.is_none() && !self.has_calls_of(tool);
-        Resolved { plain, with_files, is_fixed }
+        ToolRules { plain, with_files, is_fixed }
     }
 
     /// Returns the rule with the highest precedence, unless another rule blocks the tool.
-    fn layered(&self, tool: &Registered, has_files: bool) -> Layered {
+    fn for_tool(&self, tool: &Registered, has_files: bool) -> AppliedRule {
         let declared = self.declared(tool).into_iter().flatten();
-        let declared =
-            declared.map(|(rule, source)| Layered { found: SourcedRule { rule, source }, layer: Layered::DECLARED });
-        let mut candidates: Vec<_> = self.of_policies(None, tool, has_files).chain(declared).collect();
-        let blocking = candidates.iter().position(Layered::is_blocked);
-        candidates.swap_remove(blocking.unwrap_or(0))
+        let candidates = self.of_policies(None, tool, has_files).chain(declared);
+        first_or_block(candidates, AppliedRule::is_blocked).unwrap_or_else(|| by_effect(tool))
     }
 
     /// Lists the rules of all policies for a tool, highest precedence first.
@@ -259,10 +207,10 @@ impl Rules {
         own: Option<&'r Self>,
         tool: &'r Registered,
         has_files: bool,
-    ) -> impl Iterator<Item = Layered> + 'r {
+    ) -> impl Iterator<Item = AppliedRule> + 'r {
         self.policy.layers().enumerate().flat_map(move |(layer, policy)| {
             let found = self.of_policy(own, policy, tool, has_files).into_iter().flatten();
-            found.map(move |(rule, source)| Layered { found: SourcedRule { rule, source }, layer })
+            found.map(move |found| AppliedRule { layer, ..found })
         })
     }
 
@@ -273,40 +221,37 @@ impl Rules {
         policy: &Policy,
         tool: &Registered,
         has_files: bool,
-    ) -> [Option<(Rule, RuleSource)>; 5] {
+    ) -> [Option<AppliedRule>; 5] {
         let name = tool.name();
         let is_worker = tool.kind() == ItemKind::Worker;
         let for_worker = policy.worker_overrides.get(name).filter(|rule| is_worker && !rule.is_empty());
         let for_worker = for_worker.and_then(|rule| rule.or(policy.workers).rule(has_files));
         let for_workers = Some(policy.workers).filter(|_| is_worker).and_then(|rule| rule.rule(has_files));
-        let for_tool = |name: &str| policy.tools.get(name).cloned().map(|rule| (rule, RuleSource::PolicyTool));
+        let for_tool = |name: &str| Some(AppliedRule::new(policy.tools.get(name)?.clone(), RuleSource::PolicyTool));
         let target = tool.alias_of();
         let of_toolsets = |set: &ContainingToolset| policy.toolsets.get(&set.name).cloned();
         [
             for_tool(name),
             // A rule for a tool holds under each of its names.
             target.and_then(for_tool),
-            for_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
+            for_worker.map(|rule| AppliedRule::new(rule, RuleSource::PolicyWorker)),
             strictest_of_toolsets(
                 self.toolsets_of(target.unwrap_or(name))
                     .chain(own.into_iter().flat_map(|own| own.toolsets_of(target.unwrap_or(name)))),
                 RuleSource::PolicyToolset,
                 of_toolsets,
             ),
-            for_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
+            for_workers.map(|rule| AppliedRule::new(rule, RuleSource::PolicyWorkers)),
         ]
     }
 
-    /// Lists the rules of code and tool files for a tool, highest precedence first; the effect always gives a rule.
-    fn declared(&self, tool: &Registered) -> [Option<(Rule, RuleSource)>; 3] {
+    /// Lists the rules of code and tool files for a tool, highest precedence first.
+    fn declared(&self, tool: &Registered) -> [Option<AppliedRule>; 2] {
         let target = tool.alias_of().unwrap_or(tool.name());
-        let asks = tool.kind() != ItemKind::Worker && tool.effect() != Effect::ReadOnly;
+        let of_toolsets = |set: &ContainingToolset| set.approval.map(Rule::from);
         [
-            tool.approval().map(|rule| (rule.into(), RuleSource::DeclaredTool)),
-            strictest_of_toolsets(self.toolsets_of(target), RuleSource::DeclaredToolset, |set| {
-                set.approval.map(Rule::from)
-            }),
-            Some((Rule::asking(asks), RuleSource::Effect)),
+            tool.approval().map(|rule| AppliedRule::new(rule.into(), RuleSource::DeclaredTool)),
+            strictest_of_toolsets(self.toolsets_of(target), RuleSource::DeclaredToolset, of_toolsets),
         ]
     }
 
@@ -316,19 +261,25 @@ impl Rules {
     }
 }
 
+/// Returns the rule of a tool for which no other rule holds.
+fn by_effect(tool: &Registered) -> AppliedRule {
+    let asks = tool.kind() != ItemKind::Worker && tool.effect() != Effect::ReadOnly;
+    AppliedRule::new(Rule::asking(asks), RuleSource::Effect)
+}
+
 /// Returns the strictest rule of the toolsets that contain a tool.
 fn strictest_of_toolsets<'s>(
     toolsets: impl Iterator<Item = &'s ContainingToolset>,
     source: fn(Arc<str>) -> RuleSource,
     rule: impl Fn(&ContainingToolset) -> Option<Rule>,
-) -> Option<(Rule, RuleSource)> {
+) -> Option<AppliedRule> {
     let rules = toolsets.filter_map(|set| Some((rule(set)?, &set.name)));
     let (rule, toolset) = rules.max_by_key(|(rule, _)| rule.strictness())?;
-    Some((rule, source(Arc::clone(toolset))))
+    Some(AppliedRule::new(rule, source(Arc::clone(toolset))))
 }
 
-impl Resolved {
-    fn for_call(&self, request: &mut LazyRequest<'_>) -> Result<&Layered, Fault> {
+impl ToolRules {
+    fn for_call(&self, request: &mut LazyRequest<'_>) -> Result<&AppliedRule, Fault> {
         match &self.with_files {
             Some(with_files) if request.get()?.has_files => Ok(with_files),
             _ => Ok(&self.plain),

@@ -10,13 +10,14 @@ mod request;
 use std::pin::pin;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use llm_do_providers::Unpriced;
 use serde_json::Value;
 
 pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
-pub(super) use self::report::emit_decision_of;
-use self::report::{RequestReports, emit_decision, masked};
+use self::report::RequestReports;
+pub(super) use self::report::emit_decision;
 pub(super) use self::request::{approval_key, set_caller};
 use super::begun::{decide_begun, unfinished};
 use super::decode::decode_async;
@@ -24,21 +25,15 @@ use super::guard::run_guards;
 use super::limits::refuse_cycle;
 use super::pipeline::Call;
 use super::{Plane, Run};
-use crate::base::error::{CallError, Fault};
+use crate::base::error::CallError;
 use crate::observe::event::{Caller, DecidedBy, RuleSource};
-use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Ruling, SubmittedRequest, Verdict};
+use crate::plane::approval::{AppliedRule, Approval, ApprovalRequest, LazyRequest, SubmittedRequest};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
 
 /// How often guards may change the approver's arguments for one call; stops a guard that changes them every time.
 const MAX_ROUNDS: u32 = 10;
-
-/// An approval that a call needs, by the rule from `source`.
-pub(super) struct RequiredApproval {
-    source: RuleSource,
-    pub(super) request: Box<ApprovalRequest>,
-}
 
 /// Returns the number of the first request in an attempt of a call; attempts are numbered from 0.
 pub(super) fn first_round(attempt: u32) -> u32 {
@@ -76,7 +71,7 @@ impl Run {
         }
         match self.check_rules(ctx, tool, prepared) {
             Ok(None) => Ok(()),
-            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked, attempt)).await,
+            Ok(Some(request)) => Box::pin(self.approve(ctx, tool, prepared, request, attempt)).await,
             Err(refusal) if is_journaled => {
                 Err(Box::pin(self.record_refusal(ctx, refusal, first_round(attempt))).await)
             }
@@ -84,51 +79,54 @@ impl Run {
         }
     }
 
-    /// Applies the rules to a call; returns the approval that it needs, if any.
+    /// Applies the rules to a call; returns the request for the approval that it needs, if any.
     pub(super) fn check_rules(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &Prepared,
-    ) -> Result<Option<Box<RequiredApproval>>, CallError> {
+    ) -> Result<Option<Box<ApprovalRequest>>, CallError> {
         let by_user = Some(&RuleSource::User).filter(|_| self.is_users(ctx));
         // The common case: no arguments are written, and no request is built.
         if let Some(source) = by_user.or_else(|| self.approvals().pre_approved(tool)) {
-            emit_decision(ctx, source, &Answer::approved(DecidedBy::Policy));
+            emit_decision(ctx, source, &Approval::approved(DecidedBy::Policy), false);
             return Ok(None);
         }
-        let ruling = self.evaluate(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
-        match ruling.outcome {
-            Outcome::NeedsApproval(request) => Ok(Some(Box::new(RequiredApproval { source: ruling.source, request }))),
-            Outcome::Decided(answer) => {
-                emit_decision(ctx, &ruling.source, &answer);
-                edited_arguments(tool, answer).map(|_| None)
-            }
-        }
+        let invalid = |fault| CallError::invalid(tool.name(), fault);
+        let build = || self.request(ctx, tool, prepared);
+        let mut request = LazyRequest::new(&build);
+        let rule = self.approvals().rule(tool, ctx.frame().by, &mut request).map_err(invalid)?;
+        let Some(approval) = decided(ctx, &rule) else {
+            return request.into_request(rule.source.clone()).map(Some).map_err(invalid);
+        };
+        emit_decision(ctx, &rule.source, &approval, false);
+        approval.into_edit(tool.name()).map(|_| None)
     }
 
-    /// Returns the approval of a call that no rule approves, since the call may have had its effect; a rule may block it.
-    pub(super) fn required_despite_rules(
+    /// Returns the request for a call that no rule approves, since it `began` before and may have had its effect; a rule may block it.
+    pub(super) fn require_again(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &Prepared,
-    ) -> Result<RequiredApproval, CallError> {
+        began: Timestamp,
+    ) -> Result<Box<ApprovalRequest>, CallError> {
         let invalid = |fault| CallError::invalid(tool.name(), fault);
-        let request = || self.request(ctx, tool, prepared).map(Box::new).map_err(invalid);
-        if self.is_users(ctx) {
-            return Ok(RequiredApproval { source: RuleSource::User, request: request()? });
-        }
-        let Ruling { source, outcome } = self.evaluate(ctx, tool, prepared).map_err(invalid)?;
-        match outcome {
-            Outcome::NeedsApproval(request) => Ok(RequiredApproval { source, request }),
-            Outcome::Decided(answer) if answer.is_approved() => Ok(RequiredApproval { source, request: request()? }),
-            Outcome::Decided(answer) => {
-                emit_decision(ctx, &source, &answer);
-                edited_arguments(tool, answer)?;
-                Ok(RequiredApproval { source, request: request()? })
+        let build = || self.request(ctx, tool, prepared);
+        let mut request = LazyRequest::new(&build);
+        let source = if self.is_users(ctx) {
+            RuleSource::User
+        } else {
+            let rule = self.approvals().rule(tool, ctx.frame().by, &mut request).map_err(invalid)?;
+            if let Some(refusal) = decided(ctx, &rule).filter(|approval| !approval.is_approved()) {
+                emit_decision(ctx, &rule.source, &refusal, false);
+                refusal.into_edit(tool.name())?;
             }
-        }
+            rule.source.clone()
+        };
+        let mut request = request.into_request(source).map_err(invalid)?;
+        request.began = Some(began);
+        Ok(request)
     }
 
     /// Returns whether a call is the user's own, to which no rule applies.
@@ -144,11 +142,11 @@ impl Run {
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        required: RequiredApproval,
+        request: Box<ApprovalRequest>,
         attempt: u32,
     ) -> Result<(), CallError> {
         self.check_first_request(ctx, tool)?;
-        let edited = self.ask_once(ctx, tool, prepared, required, first_round(attempt)).await?;
+        let edited = self.ask_once(ctx, tool, prepared, request, first_round(attempt)).await?;
         self.apply_edit(ctx, tool, prepared, edited, attempt).await
     }
 
@@ -160,22 +158,21 @@ impl Run {
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        required: RequiredApproval,
+        mut request: Box<ApprovalRequest>,
         round: u32,
     ) -> Result<Option<Value>, CallError> {
-        let RequiredApproval { source, mut request } = required;
+        let rule = request.rule.clone();
         request.key = approval_key(ctx, round);
         request.environment = Some(self.environment(ctx, Some(tool)));
         request.is_asked_again = RecordedCall::has_answer(ctx, round);
         let preview = preview::of(ctx, tool, &request);
-        let submitted =
-            self.approvals().submit(tool, ctx.frame().by, *request, (preview, ctx.journal()), &self.approved);
+        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved, preview, ctx.journal());
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, round).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);
         }
-        emit_decision(ctx, &source, &masked(tool, &answer));
-        edited_arguments(tool, answer)
+        emit_decision(ctx, &rule, &answer.masked(tool), false);
+        answer.into_edit(tool.name())
     }
 
     /// Replaces the arguments by those of the approver, if it gave any, after the guards have seen them.
@@ -204,14 +201,14 @@ impl Run {
                 edited = decided;
                 continue;
             }
-            let required = match self.check_rules(ctx, tool, prepared) {
-                Ok(required) => required,
+            let request = match self.check_rules(ctx, tool, prepared) {
+                Ok(request) => request,
                 Err(refusal) => return Err(Box::pin(self.record_refusal(ctx, refusal, round)).await),
             };
-            let Some(mut required) = required else { return Ok(()) };
-            required.request.problem =
+            let Some(mut request) = request else { return Ok(()) };
+            request.problem =
                 Some("guards changed the edited arguments; the call would run with the ones shown here".into());
-            edited = self.ask_once(ctx, tool, prepared, *required, round).await?;
+            edited = self.ask_once(ctx, tool, prepared, request, round).await?;
         }
         let reason = format!("guards changed the approver's arguments {MAX_ROUNDS} times");
         Err(CallError::Denied { tool: tool.name().to_owned(), reason, stops: false })
@@ -235,16 +232,6 @@ impl Run {
         ctx.check_request(&model.name, || self.plane.unpriced(plan, &model))
     }
 
-    /// Applies the rules to a call; a call of a shadow never asks the approver.
-    fn evaluate(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Ruling, Fault> {
-        let (approvals, by) = (self.approvals(), ctx.frame().by);
-        let request = || self.request(ctx, tool, prepared);
-        if ctx.frame().is_shadow {
-            return approvals.evaluate_for_shadow(tool, by, &request);
-        }
-        approvals.evaluate(tool, by, &request)
-    }
-
     /// Reports an approval request once it can be found, and waits for its answer, unless the journal has it.
     ///
     /// Recorded are the approver's answers, and denials after which a model or code continues. A mode or rule decides again
@@ -256,7 +243,7 @@ impl Run {
         ctx: &CallContext,
         submitted: SubmittedRequest,
         round: u32,
-    ) -> Result<StepOutcome<Answer>, CallError> {
+    ) -> Result<StepOutcome<Approval>, CallError> {
         let (request, announced) = (Arc::clone(&submitted.request), submitted.announced.clone());
         let mut reports = RequestReports::new(ctx, &submitted);
         let step = ctx.frame().step.get().map(|step| approval_step(step, round));
@@ -266,7 +253,7 @@ impl Run {
             let Some(step) = step else { return Ok(fresh(answer_of(submitted, round).await)) };
             let (again, denied) = (submitted.clone(), step.clone());
             let keeps_denials = self.returns_denials_to(ctx);
-            let is_recorded = move |answer: &Answer| {
+            let is_recorded = move |answer: &Approval| {
                 answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved() && !answer.stops)
             };
             let asked = async move {
@@ -297,7 +284,7 @@ impl Run {
             tokio::select! {
                 biased;
                 error = &mut stopped => break match error {
-                    CallError::Cancelled { .. } => Ok(fresh(Answer::denied("the run was cancelled", DecidedBy::Cancellation))),
+                    CallError::Cancelled { .. } => Ok(fresh(Approval::denied("the run was cancelled", DecidedBy::Cancellation))),
                     late => Err(late),
                 },
                 // Only now, so that a client that follows events finds the request.
@@ -311,23 +298,19 @@ impl Run {
     }
 }
 
-/// Returns the arguments by which the approver replaced those of the call; the error of a call that may not run.
-fn edited_arguments(tool: &Registered, answer: Answer) -> Result<Option<Value>, CallError> {
-    let tool = || tool.name().to_owned();
-    match answer.verdict {
-        Verdict::Approved(edited) => Ok(edited),
-        Verdict::Denied(_) if answer.by == DecidedBy::Cancellation => Err(CallError::Cancelled { tool: tool() }),
-        Verdict::Denied(reason) => Err(CallError::Denied { tool: tool(), reason, stops: answer.stops }),
-        Verdict::Blocked(reason) => Err(CallError::Blocked { tool: tool(), reason }),
-    }
+/// Returns what a rule decides about a call; `None` if the call needs approval. A call of a shadow never asks the approver.
+fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
+    // A model that continued without the call would be compared with one that made it.
+    let denied = || Approval::undecided("a shadow cannot ask for approval: it may only call pre-approved tools");
+    rule.approval().or_else(|| ctx.frame().is_shadow.then(denied))
 }
 
 /// Waits for the answer to a request.
 ///
 /// From the second request of an attempt on, an approval includes the arguments, so that the last one holds those that ran.
-async fn answer_of(submitted: SubmittedRequest, round: u32) -> Answer {
+async fn answer_of(submitted: SubmittedRequest, round: u32) -> Approval {
     let request = Arc::clone(&submitted.request);
-    let mut answer = submitted.answer().await;
+    let mut answer = submitted.approval().await;
     if !round.is_multiple_of(MAX_ROUNDS + 1) {
         answer.set_arguments(&request);
     }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Run;
-use super::approve::{RecordedCall, RequiredApproval, approval_step, first_round};
+use super::approve::{RecordedCall, approval_step, first_round};
 use super::journal::result_step;
 use crate::base::delay::within;
 use crate::base::error::CallError;
@@ -204,25 +204,13 @@ async fn approve_again(
         None => false,
     };
     if !is_decided {
-        let required = match required_again(run, ctx, tool, prepared, began) {
-            Ok(required) => required,
+        let request = match run.require_again(ctx, tool, prepared, began) {
+            Ok(request) => request,
             Err(refusal) => return Err(run.record_refusal(ctx, refusal, round).await),
         };
-        run.approve(ctx, tool, prepared, required, attempts).await?;
+        run.approve(ctx, tool, prepared, request, attempts).await?;
     }
     Ok(attempts)
-}
-
-fn required_again(
-    run: &Run,
-    ctx: &CallContext,
-    tool: &Arc<Registered>,
-    prepared: &Prepared,
-    began: Timestamp,
-) -> Result<RequiredApproval, CallError> {
-    let mut required = run.required_despite_rules(ctx, tool, prepared)?;
-    required.request.began = Some(began);
-    Ok(required)
 }
 
 /// Waits until the caller has made the calls again that it made after this one, without its result: it may have gone on when

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use llm_do_providers::ServerSideTool;
 
 use super::Run;
-use super::approve::{RecordedCall, approval_key, emit_decision_of, set_caller};
+use super::approve::{RecordedCall, approval_key, emit_decision, set_caller};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::Effect;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, EventKind};
 use crate::observe::journal::{StepKind, digest};
-use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Verdict};
+use crate::plane::approval::{Approval, ApprovalRequest};
 use crate::plane::context::{CallContext, CallFrame, StepOutcome};
 
 impl Run {
@@ -32,29 +32,26 @@ impl Run {
     /// Decides about one tool; unless its rule pre-approves it, events report it as a call made by the worker.
     async fn permits(&self, worker: &CallContext, tool: &ServerSideTool) -> Result<bool, CallError> {
         let ctx = worker.clone().into_child(|worker| self.server_side_frame(worker, tool));
-        let approvals = self.approvals();
-        let ruling = approvals.evaluate_server_side(request(&ctx, tool));
+        let mut request = request(&ctx, tool);
+        let rule = self.approvals().server_side_rule(&request);
+        request.rule = rule.source.clone();
         let fresh = |value| StepOutcome { value, is_replayed: false };
-        let StepOutcome { value: answer, is_replayed } = match ruling.outcome {
-            Outcome::Decided(answer) if answer.is_approved() => return Ok(true),
-            Outcome::Decided(answer) => fresh(answer),
-            Outcome::NeedsApproval(_) if ctx.frame().is_shadow => fresh(Answer::denied(
+        let StepOutcome { value: approval, is_replayed } = match rule.approval() {
+            Some(approval) if approval.is_approved() => return Ok(true),
+            Some(approval) => fresh(approval),
+            None if ctx.frame().is_shadow => fresh(Approval::denied(
                 "a shadow cannot ask for approval: it may only use pre-approved tools",
                 DecidedBy::Policy,
             )),
-            Outcome::NeedsApproval(request) => self.ask_server_side(&ctx, *request).await?,
+            None => self.ask_server_side(&ctx, request).await?,
         };
-        emit_decision_of(&ctx, &ruling.source, &answer, is_replayed);
-        let name = || tool.name().to_owned();
+        emit_decision(&ctx, &rule.source, &approval, is_replayed);
         // Without a decision, the worker works without the tool, as it does after a denial.
-        let ends_run = answer.stops && answer.by == DecidedBy::Approver;
-        let error = match answer.verdict {
-            Verdict::Approved(_) => return Ok(true),
-            Verdict::Denied(_) if answer.by == DecidedBy::Cancellation => {
-                return Err(CallError::Cancelled { tool: worker.name().to_owned() });
-            }
-            Verdict::Denied(reason) => CallError::Denied { tool: name(), reason, stops: answer.stops },
-            Verdict::Blocked(reason) => CallError::Blocked { tool: name(), reason },
+        let ends_run = approval.stops && approval.by == DecidedBy::Approver;
+        let error = match approval.into_edit(tool.name()) {
+            Ok(_) => return Ok(true),
+            Err(CallError::Cancelled { .. }) => return Err(CallError::Cancelled { tool: worker.name().to_owned() }),
+            Err(error) => error,
         };
         ctx.emit(|| EventKind::CallRefused {
             by: Caller::Model,
@@ -69,7 +66,7 @@ impl Run {
         &self,
         ctx: &CallContext,
         mut request: ApprovalRequest,
-    ) -> Result<StepOutcome<Answer>, CallError> {
+    ) -> Result<StepOutcome<Approval>, CallError> {
         request.key = approval_key(ctx, 0);
         request.environment = Some(self.environment(ctx, None));
         request.is_asked_again = RecordedCall::has_answer(ctx, 0);

@@ -22,15 +22,15 @@ pub(super) fn explain(mut builder: RuntimeBuilder, name: &str, arguments: Option
     };
     let approvals = builder.approvals(&registry).map_err(CommandError::from_error)?;
     let explained = approvals.explain(tool, arguments);
-    let explained =
+    let (decides, others) =
         explained.map_err(|fault| CommandError::Error(format!("no call of `{name}` is possible: {fault}")))?;
-    let mut text = format!("{name}: {}\n  by {}", words(&explained.rule), explained.reason);
-    if !explained.others.is_empty() {
+    let mut text = format!("{name}: {}\n  by {decides}", words(decides.rule()));
+    if !others.is_empty() {
         text.push_str("\nother rules that match:");
     }
-    for other in &explained.others {
+    for other in &others {
         // A text takes all that is written.
-        let _ = write!(text, "\n  {}: {other}", words(&other.rule));
+        let _ = write!(text, "\n  {}: {other}", words(other.rule()));
     }
     let lines: Vec<_> = text.lines().map(printable_line).collect();
     print(&lines.join("\n"))

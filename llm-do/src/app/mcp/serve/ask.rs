@@ -12,16 +12,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::form::{answer_schema, approval_message, decision, decision_schema, form, question_message, text};
 use crate::base::error::BoxError;
-use crate::plane::approval::{ApprovalRequest, Approver, Decision};
+use crate::plane::approval::{ApprovalRequest, Approver, Decision, PendingApproval};
 use crate::plane::user_input::{self, InputHandler};
 
 /// Something that a run asks, and that waits for an answer.
 #[derive(Debug)]
 pub(super) enum Ask {
-    Approval {
-        request: Box<ApprovalRequest>,
-        answer: oneshot::Sender<Decision>,
-    },
+    Approval(Box<PendingApproval>),
     Question {
         request: user_input::InputRequest,
         answer: oneshot::Sender<Result<String, BoxError>>,
@@ -58,9 +55,8 @@ impl Asker {
 #[async_trait]
 impl Approver for Asker {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
-        let (answer, answered) = oneshot::channel();
-        let request = Box::new(request.clone());
-        match self.0.send(Ask::Approval { request, answer }) {
+        let (pending, answered) = PendingApproval::new(request.clone());
+        match self.0.send(Ask::Approval(Box::new(pending))) {
             Ok(()) => answered.await.unwrap_or_else(|_| Decision::undecided(ENDED)),
             Err(_) => Decision::undecided(ENDED),
         }
@@ -84,7 +80,7 @@ impl Ask {
     /// Returns the name by which a client's answer refers to it, if it has one of its own.
     pub(super) fn name(&self) -> Option<&str> {
         match self {
-            Self::Approval { .. } => None,
+            Self::Approval(_) => None,
             Self::Question { request, .. } => request.question.name.as_deref(),
             Self::Client { name, .. } => Some(name),
         }
@@ -93,7 +89,7 @@ impl Ask {
     /// Returns whether the run still waits for the answer.
     pub(super) fn is_open(&self) -> bool {
         match self {
-            Self::Approval { answer, .. } => !answer.is_closed(),
+            Self::Approval(pending) => pending.is_open(),
             Self::Question { answer, .. } => !answer.is_closed(),
             Self::Client { answer, .. } => !answer.is_closed(),
         }
@@ -102,7 +98,7 @@ impl Ask {
     /// Returns the request that asks the client.
     pub(super) fn request(&self) -> InputRequest {
         let asked = match self {
-            Self::Approval { request, .. } => form(approval_message(request), &decision_schema()),
+            Self::Approval(pending) => form(approval_message(pending.request()), &decision_schema()),
             Self::Question { request, .. } => form(question_message(request), &answer_schema(&request.question)),
             Self::Client { request, .. } => return (**request).clone(),
         };
@@ -118,7 +114,7 @@ impl Ask {
     /// Returns whether a client with these capabilities can answer.
     pub(super) fn is_supported(&self, capabilities: &ClientCapabilities) -> bool {
         match self {
-            Self::Approval { .. } | Self::Question { .. } => has_forms(capabilities),
+            Self::Approval(_) | Self::Question { .. } => has_forms(capabilities),
             Self::Client { request, .. } => supports(capabilities, request),
         }
     }
@@ -131,8 +127,8 @@ impl Ask {
         let result = || serde_json::from_value::<ElicitResult>(response.clone()).ok();
         // Ignored: the call that asked may have been cancelled.
         match self {
-            Self::Approval { answer, .. } => {
-                drop(answer.send(result().map_or_else(|| Decision::undecided(ENDED), |result| decision(&result))));
+            Self::Approval(pending) => {
+                pending.respond(result().map_or_else(|| Decision::undecided(ENDED), |result| decision(&result)));
             }
             Self::Question { request, answer } => {
                 let answered = result().ok_or(ENDED).and_then(|result| text(&result, &request.question));
@@ -147,7 +143,7 @@ impl Ask {
     pub(super) fn expire(self, after: Duration) {
         let reason = format!("the client gave no answer within {after:?}");
         match self {
-            Self::Approval { answer, .. } => drop(answer.send(Decision::undecided(reason))),
+            Self::Approval(pending) => pending.respond(Decision::undecided(reason)),
             ask => ask.refuse(&reason),
         }
     }
@@ -155,7 +151,7 @@ impl Ask {
     /// Informs the run that there will be no answer.
     pub(super) fn refuse(self, reason: &str) {
         match self {
-            Self::Approval { answer, .. } => drop(answer.send(Decision::undecided(reason))),
+            Self::Approval(pending) => pending.respond(Decision::undecided(reason)),
             Self::Question { answer, .. } => drop(answer.send(Err(reason.into()))),
             Self::Client { answer, .. } => drop(answer.send(Err(reason.into()))),
         }

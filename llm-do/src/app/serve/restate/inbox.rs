@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::entry::ShownRequest;
 use crate::observe::journal::StepKind;
-use crate::plane::approval::GivenDecision;
+use crate::plane::approval::WrittenDecision;
 
 /// The handlers of the inbox.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ async fn resolve(ctx: &ContextInternal, answer: Answer) -> Result<Json<Value>, H
 /// Checks an answer, and returns what the run gets.
 fn value(asked: &ShownRequest, answer: Answer) -> Result<Value, String> {
     if asked.kind == StepKind::Approval {
-        let verdict = serde_json::from_value::<GivenDecision>(Value::Object(answer.verdict));
+        let verdict = serde_json::from_value::<WrittenDecision>(Value::Object(answer.verdict));
         return verdict.map(|verdict| json!(verdict)).map_err(|error| format!("invalid decision: {error}"));
     }
     answer.text.map(Value::String).ok_or_else(|| "the field `answer` is missing".to_owned())

@@ -8,8 +8,9 @@ use llm_do_worker_file::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::Policy;
 use super::condition::Condition;
-use super::{MAX_SUGGESTIONS, Policy, placed};
+use super::faults::{placed, suggestion};
 use crate::declare::schema::Property;
 use crate::observe::event::RuleSource;
 use crate::plane::approval::rule::first_or_block;
@@ -274,8 +275,7 @@ impl Policy {
             let fault = faults.first()?;
             let is_unknown = registry.get(&call.tool).is_none();
             let known = registry.iter().map(|item| item.name());
-            let hint =
-                if is_unknown && count < MAX_SUGGESTIONS { did_you_mean(&call.tool, known) } else { String::new() };
+            let hint = if is_unknown { suggestion(count, &call.tool, known) } else { String::new() };
             let text = format!("a rule approves nothing, and is ignored: {fault}{hint}");
             Some(placed(call.place.as_deref(), text))
         });

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use llm_do_worker_file::did_you_mean;
-
-use super::{MAX_SUGGESTIONS, Policy, placed};
+use super::Policy;
+use super::faults::{placed, suggestion, toolset_names};
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 use crate::plane::registry::{EffectLayer, Registered, Registry, weakens};
@@ -82,12 +81,10 @@ impl Policy {
 
 /// Returns the fault of a name that belongs to no tool, unless it is the name of a toolset.
 fn unknown(name: &str, registry: &Registry, count: usize) -> Option<String> {
-    let is_toolset = registry.toolset_defs().contains_key(name) || registry.groups().any(|group| *group.name == *name);
-    if is_toolset || registry.lacks(name) {
+    if registry.lacks(name) || toolset_names(registry).any(|toolset| toolset == name) {
         return None;
     }
     let tools = registry.iter().filter(|item| item.kind() == ItemKind::Tool).map(|item| item.name());
-    let toolsets = registry.toolset_defs().keys().copied().chain(registry.groups().map(|group| &*group.name));
-    let hint = if count < MAX_SUGGESTIONS { did_you_mean(name, tools.chain(toolsets)) } else { String::new() };
+    let hint = suggestion(count, name, tools.chain(toolset_names(registry)));
     Some(format!("unknown tool or toolset `{name}`{hint}"))
 }

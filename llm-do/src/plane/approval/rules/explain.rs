@@ -2,41 +2,32 @@
 
 use std::fmt;
 
-use super::{LazyRequest, Rules, SourcedRule};
+use super::{Rules, by_effect};
 use crate::base::error::Fault;
 use crate::observe::event::{Caller, RuleSource};
-use crate::plane::approval::{ApprovalRequest, Policy, Rule};
+use crate::plane::approval::{AppliedRule, ApprovalRequest, LazyRequest, Policy, Rule};
 use crate::plane::registry::Registered;
 
-/// The rule that decides about a call, and all rules that match it.
+/// A rule that matches a call, with the reason.
 #[derive(Debug)]
-pub(crate) struct Explanation {
-    /// The rule that decides.
-    pub(crate) rule: Rule,
-    /// Why this rule decides.
-    pub(crate) reason: MatchingRule,
-    /// The other rules that match, in the order of precedence.
-    pub(crate) others: Vec<MatchingRule>,
-}
-
-/// A rule that matches a call.
-#[derive(Clone, Debug)]
 pub(crate) struct MatchingRule {
-    pub(crate) rule: Rule,
-    source: RuleSource,
+    found: AppliedRule,
     /// The file and the line, if they are known.
     place: Option<String>,
     text: String,
 }
 
 impl MatchingRule {
-    fn new(found: SourcedRule, place: Option<&str>, text: String) -> Self {
-        let SourcedRule { rule, source } = found;
-        Self { rule, source, place: place.map(str::to_owned), text }
+    fn new(found: AppliedRule, place: Option<&str>, text: String) -> Self {
+        Self { found, place: place.map(str::to_owned), text }
     }
 
-    fn is_of(&self, found: &SourcedRule) -> bool {
-        self.rule == found.rule && self.source == found.source
+    pub(crate) fn rule(&self) -> &Rule {
+        &self.found.rule
+    }
+
+    fn is_of(&self, found: &AppliedRule) -> bool {
+        self.found.rule == found.rule && self.found.source == found.source
     }
 }
 
@@ -50,48 +41,47 @@ impl fmt::Display for MatchingRule {
 }
 
 impl Rules {
-    /// Returns the rule that decides about a call, with the reason and the other rules that match.
+    /// Returns the rule that decides about a call, and the other rules that match it in the order of precedence.
     pub(in super::super) fn explain(
         &self,
         tool: &Registered,
         by: Caller,
         request: &ApprovalRequest,
-    ) -> Result<Explanation, Fault> {
+    ) -> Result<(MatchingRule, Vec<MatchingRule>), Fault> {
         let build = || Ok(request.clone());
         let decided = self.rule(tool, by, &mut LazyRequest::new(&build))?.into_owned();
         let mut others = self.matching(tool, by, request);
-        let reason = match others.iter().position(|other| other.is_of(&decided)) {
+        let decides = match others.iter().position(|other| other.is_of(&decided)) {
             Some(index) => others.remove(index),
             // A rule of a kind that is not listed.
-            None => MatchingRule::new(decided.clone(), None, text_of(&decided.source, tool)),
+            None => described(decided, tool, None),
         };
-        Ok(Explanation { rule: decided.rule, reason, others })
+        Ok((decides, others))
     }
 
     /// Lists the rules that match a call, in the order of precedence.
     fn matching(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Vec<MatchingRule> {
-        let text = |source: &RuleSource| text_of(source, tool);
         let function = self.decide_call(tool, by, request);
-        let mut matching: Vec<_> =
-            function.map(|found| MatchingRule::new(found.clone(), None, text(&found.source))).into_iter().collect();
+        let mut matching: Vec<_> = function.map(|found| described(found, tool, None)).into_iter().collect();
         for policy in self.policy.layers() {
             matching.extend(policy.all_for_arguments(tool, request).into_iter().map(|call| {
-                let found = SourcedRule { rule: call.rule.clone(), source: call.source() };
+                let found = AppliedRule::new(call.rule.clone(), call.source());
                 MatchingRule::new(found, call.place(), call.to_string())
             }));
             let named = self.of_policy(None, policy, tool, request.has_files).into_iter().flatten();
-            matching.extend(named.map(|(rule, source)| {
-                let (place, text) = (place_of(policy, &source, tool), text(&source));
-                MatchingRule::new(SourcedRule { rule, source }, place, text)
-            }));
+            matching.extend(named.map(|found| described(found, tool, Some(policy))));
         }
-        let declared = self.declared(tool).into_iter().flatten();
-        matching.extend(declared.map(|(rule, source)| {
-            let text = text(&source);
-            MatchingRule::new(SourcedRule { rule, source }, None, text)
-        }));
+        let declared = self.declared(tool).into_iter().flatten().chain([by_effect(tool)]);
+        matching.extend(declared.map(|found| described(found, tool, None)));
         matching
     }
+}
+
+/// Describes a rule for a tool by its source; its place is that in `policy`.
+fn described(found: AppliedRule, tool: &Registered, policy: Option<&Policy>) -> MatchingRule {
+    let place = policy.and_then(|policy| place_of(policy, &found.source, tool));
+    let text = text_of(&found.source, tool);
+    MatchingRule::new(found, place, text)
 }
 
 /// Returns where the rule of a policy for a name stands.

@@ -1,8 +1,8 @@
 //! The rules of a policy for calls in other runtimes, in runs under its own.
 
 use super::super::rule::first_or_block;
-use super::super::{ApprovalRequest, Rule};
-use super::{Layered, LazyRequest, Rules, SourcedRule};
+use super::super::{AppliedRule, ApprovalRequest, LazyRequest, Rule};
+use super::Rules;
 use crate::base::error::Fault;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::registry::Registered;
@@ -18,36 +18,29 @@ impl Rules {
         tool: &Registered,
         by: Caller,
         request: &mut LazyRequest<'_>,
-    ) -> Result<Option<SourcedRule>, Fault> {
+    ) -> Result<Option<AppliedRule>, Fault> {
         if !self.concerns(own, tool) {
             return Ok(None);
         }
         let has_files = tool.kind() == ItemKind::Worker && request.get()?.has_files;
-        let fixed = first_or_block(self.of_policies(Some(own), tool, has_files), Layered::is_blocked);
-        let layer = fixed.as_ref().map_or(Layered::DECLARED, |fixed| fixed.layer);
-        let fixed = fixed.map(|fixed| fixed.found);
-        if fixed.as_ref().is_some_and(|fixed| fixed.rule.is_blocked()) {
+        let fixed = first_or_block(self.of_policies(Some(own), tool, has_files), AppliedRule::is_blocked);
+        if fixed.as_ref().is_some_and(AppliedRule::is_blocked) {
             return Ok(fixed);
         }
-        let of_arguments =
-            if self.has_calls_of(tool) { self.for_arguments_outside(tool, request.get()?, layer) } else { None };
-        if self.policy.decide.is_some()
-            && !of_arguments.as_ref().is_some_and(SourcedRule::is_blocked)
-            && let Some(decided) = self.decide_call(tool, by, request.get()?)
-        {
-            return Ok(Some(decided));
-        }
-        Ok(of_arguments.or(fixed))
+        let layer = fixed.as_ref().map_or(usize::MAX, |fixed| fixed.layer);
+        let of_arguments = |request: &ApprovalRequest| self.for_arguments_outside(tool, request, layer);
+        let found = self.for_one_call(tool, by, request, of_arguments)?;
+        Ok(found.or(fixed))
     }
 
     /// Returns the rule for a call with these arguments in another runtime.
     ///
     /// There, the name may belong to another item: a rule that asks about it or blocks it holds, an approval does not.
-    fn for_arguments_outside(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
+    fn for_arguments_outside(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<AppliedRule> {
         if request.variant.is_none() {
             return self.for_arguments(tool, request, layer);
         }
-        let holds = |found: &SourcedRule| found.rule != Rule::PreApproved;
+        let holds = |found: &AppliedRule| found.rule != Rule::PreApproved;
         let namesake = ApprovalRequest { variant: None, ..request.clone() };
         let found = self.for_arguments(tool, &namesake, layer).filter(holds);
         // An approval by name may come before a condition, which holds all the same.

@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::super::Run;
 use super::super::decode::{decode, decode_async};
 use super::report::emit_refused_edit;
-use super::{MAX_ROUNDS, edited_arguments, emit_decision_of, first_round, masked};
+use super::{MAX_ROUNDS, emit_decision, first_round};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
-use crate::plane::approval::{Answer, ApprovalRequest, LastingApproval, Verdict};
+use crate::plane::approval::{Approval, ApprovalRequest, LastingApproval, LazyRequest};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -117,14 +117,14 @@ impl Run {
     }
 
     /// Returns whether a recorded answer was given for what the call acts on now.
-    fn holds(&self, ctx: &CallContext, tool: &Registered, answer: &Answer) -> bool {
+    fn holds(&self, ctx: &CallContext, tool: &Registered, answer: &Approval) -> bool {
         answer.environment.is_none() || answer.holds_for(&self.environment(ctx, Some(tool)))
     }
 
     /// Reports the approval of a call with a recorded result: the original rule where it is known without applying the rules.
     fn approve_as_run(&self, ctx: &CallContext, tool: &Registered) {
         let rule = self.approvals().pre_approved(tool).unwrap_or(&RuleSource::Journal);
-        emit_decision_of(ctx, rule, &Answer::approved(DecidedBy::Policy), true);
+        emit_decision(ctx, rule, &Approval::approved(DecidedBy::Policy), true);
     }
 
     /// Applies a recorded answer to a call; a call without a recorded result is also checked against the rules.
@@ -135,7 +135,7 @@ impl Run {
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &Prepared,
-        answer: Answer,
+        answer: Approval,
         has_result: bool,
     ) -> Result<Option<Value>, CallError> {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
@@ -149,14 +149,14 @@ impl Run {
             (RuleSource::User, self.approvals().rechecked_mode(answer))
         } else {
             let request = || self.request(ctx, tool, edited.as_ref().unwrap_or(prepared));
-            self.approvals().recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
+            self.approvals().recheck(tool, ctx.frame().by, &mut LazyRequest::new(&request), answer).map_err(invalid)?
         };
         let is_replayed = answer.is_approved() == was_approved;
-        if let (Verdict::Blocked(reason), Some(edited), false) = (&answer.verdict, &edited, is_replayed) {
+        if let (Some(reason), Some(edited), false) = (answer.block_reason(), &edited, is_replayed) {
             emit_refused_edit(ctx, edited, &rule, reason);
         }
-        emit_decision_of(ctx, &rule, &masked(tool, &answer), is_replayed);
-        edited_arguments(tool, answer)
+        emit_decision(ctx, &rule, &answer.masked(tool), is_replayed);
+        answer.into_edit(tool.name())
     }
 
     /// Remembers a recorded answer, if it is an approval that holds for more than its call.
@@ -165,7 +165,7 @@ impl Run {
         ctx: &CallContext,
         tool: &Registered,
         prepared: &Prepared,
-        answer: &Answer,
+        answer: &Approval,
     ) -> Result<(), CallError> {
         if answer.scope != ApprovalScope::Call && self.holds(ctx, tool, answer) {
             let mut request =
@@ -215,7 +215,7 @@ impl Run {
     ) -> CallError {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
         let Some(step) = ctx.frame().step.get() else { return refusal };
-        let answer = Answer::blocked(reason);
+        let answer = Approval::blocked(reason);
         if !self.returns_denials_to(ctx) {
             keep_denial(ctx, approval_step(step, round), &answer);
             return refusal;
@@ -234,14 +234,14 @@ pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope:
 }
 
 /// Stores a denial with the caller, which records it if it continues.
-pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Answer) {
+pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Approval) {
     if let (Some(caller), Ok(answer)) = (ctx.caller(), serde_json::to_value(answer)) {
         caller.add_denial(step, answer);
     }
 }
 
 /// Returns the recorded answer of a round, if it has one.
-async fn used_up_answer(ctx: &CallContext, round: u32) -> Result<Option<Answer>, CallError> {
+async fn used_up_answer(ctx: &CallContext, round: u32) -> Result<Option<Approval>, CallError> {
     match RecordedCall::find(ctx, round) {
         Some(RecordedCall { approval: Some(step), .. }) => recorded_answer(ctx, step).await.map(Some),
         _ => Ok(None),
@@ -249,7 +249,7 @@ async fn used_up_answer(ctx: &CallContext, round: u32) -> Result<Option<Answer>,
 }
 
 /// Reads a recorded answer.
-async fn recorded_answer(ctx: &CallContext, step: StepSpec) -> Result<Answer, CallError> {
+async fn recorded_answer(ctx: &CallContext, step: StepSpec) -> Result<Approval, CallError> {
     let tool = ctx.name().to_owned();
     // Unreachable: records are never removed during a run.
     let missing = async { Err(CallError::Cancelled { tool }) };

@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::observe::event::{EventKind, RuleSource};
-use crate::plane::approval::{Answer, ApprovalRequest, RefusedEdit, SubmittedRequest, Verdict};
+use crate::plane::approval::{Approval, ApprovalRequest, RefusedEdit, SubmittedRequest};
 use crate::plane::context::CallContext;
-use crate::plane::registry::{Prepared, Registered};
+use crate::plane::registry::Prepared;
 
 /// Reports a request, and then each edit that cannot run; all of them once.
 pub(super) struct RequestReports<'c> {
@@ -76,41 +75,12 @@ pub(super) fn emit_refused_edit(ctx: &CallContext, edited: &Prepared, rule: &Rul
     });
 }
 
-/// Returns an answer for events: with edited arguments as their types write them, which may hide secrets.
-pub(super) fn masked(tool: &Registered, answer: &Answer) -> Answer {
-    let shown = |edited: &Value| -> Option<Value> {
-        let decoded = Prepared::decode(tool, edited.clone(), true).ok()?;
-        Some(decoded.arguments().ok()?.into_owned())
-    };
-    let mut masked = answer.clone();
-    if let Verdict::Approved(Some(edited)) = &mut masked.verdict
-        && !tool.is_checked_slowly(edited)
-        && let Some(shown) = shown(edited)
-    {
-        *edited = shown;
-    }
-    masked
-}
-
-/// Reports the decision about a call, which is made now.
-pub(super) fn emit_decision(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
-    emit_decision_of(ctx, rule, answer, false);
-}
-
-/// Reports the decision about a call; `replayed` is whether the journal has it.
-pub(in crate::plane::dispatch) fn emit_decision_of(
+/// Reports the decision about a call; `is_replayed` is whether the journal has it.
+pub(in crate::plane::dispatch) fn emit_decision(
     ctx: &CallContext,
     rule: &RuleSource,
-    answer: &Answer,
-    replayed: bool,
+    approval: &Approval,
+    is_replayed: bool,
 ) {
-    ctx.emit(|| {
-        let rule = rule.clone();
-        let (approved, reason, edited) = match &answer.verdict {
-            Verdict::Approved(edited) => (true, None, edited.clone()),
-            Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
-        };
-        let (by, scope) = (answer.by, answer.scope);
-        EventKind::ApprovalDecided { approved, by, rule, reason, edited, scope, replayed }
-    });
+    ctx.emit(|| approval.event(rule.clone(), is_replayed));
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::app::serve::store::{Wait, WaitKind};
-use crate::plane::approval::GivenDecision;
+use crate::plane::approval::WrittenDecision;
 
 /// Approvals or questions that wait for a person, the oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -68,7 +68,7 @@ pub(in crate::app::serve) struct Decision {
     /// The digest of what was shown.
     pub(in crate::app::serve::http) digest: String,
     #[serde(flatten)]
-    pub(in crate::app::serve::http) decision: GivenDecision,
+    pub(in crate::app::serve::http) decision: WrittenDecision,
 }
 
 /// The answer to a question.
