@@ -69,9 +69,9 @@ pub(super) fn offer<'a>(
     warnings: &mut Warnings,
 ) -> Result<Offer<'a>, ProviderError> {
     let choice = dialect.choice;
-    let forced = if forces { choice } else { None };
-    let required = forced.map(|choice| ToolChoiceParam::Word(choice.required));
-    let is_named = forced.is_some_and(|choice| choice.names);
+    let rules = if forces { choice } else { None };
+    let required = rules.map(|choice| ToolChoiceParam::Word(choice.required));
+    let is_named = rules.is_some_and(|choice| choice.names);
     let (only, word) = match request.tool_choice {
         _ if request.tools.is_empty() => (None, None),
         ToolChoice::Auto => (None, None),

@@ -118,11 +118,6 @@ struct CallInstances {
 }
 
 impl Instances {
-    /// Returns whether the call never had an instance.
-    pub(crate) fn is_unused(&self) -> bool {
-        self.0.get().is_none()
-    }
-
     /// Adds an instance of a toolset that the call declares.
     pub(crate) fn push(&self, opened: Opened) {
         self.0.get_or_default().declared.push(opened);

@@ -9,9 +9,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use llm_do_providers::{ServerSideTool, ThinkingLevel, WebSearch};
-use llm_do_worker_file::{
-    Content, Fault, Key, Located, McpServerItem, Node, Place, Reader, did_you_mean, read_mcp_items,
-};
+use llm_do_worker_file::{Content, Fault, Located, McpServerItem, Node, Place, Reader, did_you_mean, read_mcp_items};
 
 use self::tools::Tools;
 use super::Project;

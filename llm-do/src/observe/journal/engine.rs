@@ -244,7 +244,8 @@ impl Attempt {
     async fn perform_apart(&self, step: &StepSpec) -> Option<Value> {
         // In this attempt the calls beside it may be recorded, so that nothing overlaps it.
         let has_left = self.left.lock().ignore_poison().contains(&step.key);
-        if !has_left && !(step.is_overlapped() && (self.may_leave)(&step.name)) {
+        let may_leave = has_left || (step.is_overlapped() && (self.may_leave)(&step.name));
+        if !may_leave {
             return None;
         }
         let key = Arc::clone(&step.key);

@@ -126,7 +126,10 @@ fn given(key: &str, node: Node, faults: &mut Vec<Fault>) -> Option<Given> {
         Content::Whole(number) => Some(Given::Text(number.to_string())),
         Content::Number(number) => Some(Given::Text(number.to_string())),
         Content::Flag(flag) => Some(Given::Text(flag.to_string())),
-        Content::List(_) => reader.nonempty_strings(node).map(|list| Given::List(list.values())),
+        Content::List(_) => {
+            let list = reader.nonempty_strings(node)?;
+            Some(Given::List(list.value.into_iter().map(|text| text.value).collect()))
+        }
         _ => reader.string(node).map(|text| Given::Text(text.value)),
     }
 }

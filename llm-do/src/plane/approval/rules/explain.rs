@@ -51,12 +51,12 @@ impl Rules {
         let build = || Ok(request.clone());
         let decided = self.rule(tool, by, &mut LazyRequest::new(&build))?.into_owned();
         let mut others = self.matching(tool, by, request);
-        let decides = match others.iter().position(|other| other.is_of(&decided)) {
+        let deciding = match others.iter().position(|other| other.is_of(&decided)) {
             Some(index) => others.remove(index),
             // A rule of a kind that is not listed.
             None => described(decided, tool, None),
         };
-        Ok((decides, others))
+        Ok((deciding, others))
     }
 
     /// Lists the rules that match a call, in the order of precedence.
