@@ -29,7 +29,7 @@ fn a_file_of_an_earlier_run_is_not_replaced() {
 #[test]
 fn a_worker_is_not_created_without_approval() {
     let example = Example::copy(env!("CARGO_MANIFEST_DIR"));
-    let error = example.fail(PROGRAM, &["run", "--model", "demo:lead", "--reject-all"]);
-    assert!(error.contains("worker_create"), "{error}");
+    let answer = example.run(PROGRAM, &["run", "--model", "demo:lead", "--reject-all"]);
+    assert!(answer.contains("`worker_create`") && answer.contains("denied"), "{answer}");
     assert_eq!(example.read("created/team.worker"), "");
 }

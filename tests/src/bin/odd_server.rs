@@ -35,7 +35,7 @@ impl Server {
             if let Some(words) = self.row["stderr"].as_str() {
                 writeln!(io::stderr(), "{words}")?;
             }
-            if self.row["ends_at"] == request["method"] {
+            if request.get("method").is_some_and(|method| self.row["ends_at"] == *method) {
                 std::process::exit(3);
             }
             for answer in self.answers(&request) {
@@ -111,7 +111,7 @@ impl Server {
             let texts = texts.as_array().map_or_else(|| vec![texts.clone()], Clone::clone);
             return texts.iter().map(|text| expanded(text.as_str().unwrap_or_default(), id)).collect();
         }
-        if id.is_null() {
+        if id.is_null() || method.is_empty() {
             return Vec::new();
         }
         let before = self.row["before"].as_array().into_iter().flatten();
@@ -134,7 +134,7 @@ impl Server {
             "tools/list" => {
                 let cursor = params["cursor"].as_str();
                 match (self.row.get("pages"), cursor) {
-                    (Some(pages), _) => Some(page(pages, cursor)),
+                    (Some(pages), _) => Some(page(pages, cursor)).filter(|page| !page.is_null()),
                     (None, _) => Some(self.row.get("list").cloned().unwrap_or_else(|| self.list())),
                 }
             }

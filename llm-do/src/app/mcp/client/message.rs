@@ -117,15 +117,18 @@ fn answer(id: Option<Value>, result: Value, asked: &impl Fn(&Value) -> Asked) ->
         return failed(None, &format!("an answer without an id: {found}"));
     };
     let asked = asked(&id);
-    if asked == Asked::Call {
-        // It may be large, and every value can be passed on as it is.
-        return reply(Some(id), "result", as_is(result));
-    }
     let result = match asked {
+        // It may be large, and every value can be passed on as it is.
+        Asked::Call => return reply(Some(id), "result", as_is(result)),
+        // The library would take a list for an object without fields.
+        Asked::Initialize if !result.is_object() => {
+            let found = text::excerpt(&result.to_string());
+            return failed(Some(id), &format!("unexpected answer to the handshake: {found}"));
+        }
         Asked::List => list(result),
         Asked::Initialize => initialized(result),
         Asked::Discover => discovered(result),
-        Asked::Call | Asked::Listen | Asked::Other => result,
+        Asked::Listen | Asked::Other => result,
     };
     let answer = reply(Some(id), "result", result);
     if is_readable(&answer) { answer } else { failed(answer.get("id").cloned(), "an unreadable answer") }

@@ -137,14 +137,13 @@ impl Unanswered {
         self.strays.iter().filter(|stray| stray.about.len() == 1).map(|stray| stray.due).min()
     }
 
-    /// Returns an error that is due as the answer to the only request that it can be about.
+    /// Returns an error that is due as the answer to the only request that it can be about, which is [received](Self::received) next.
     pub(super) fn take_due(&mut self) -> Option<Message> {
         self.due()?;
         let now = Instant::now();
         let index = self.strays.iter().position(|stray| stray.about.len() == 1 && stray.due <= now)?;
         let stray = self.strays.swap_remove(index);
         let id = stray.about.into_iter().next()?;
-        self.open.remove(&id);
         Some(Message::error(stray.error, Some(id)))
     }
 }
@@ -191,7 +190,8 @@ mod tests {
         assert!(own.received(result(1)).is_some());
         assert!(own.take_due().is_none(), "the error may be about a notification");
         tokio::time::sleep_until(own.due().unwrap()).await;
-        let Some(Message::Error(error)) = own.take_due() else { panic!("it is due") };
+        let due = own.take_due().expect("it is due");
+        let Some(Message::Error(error)) = own.received(due) else { panic!("its request waits for it") };
         assert_eq!(error.id, Some(RequestId::Number(2)), "the third was sent after the error");
         assert!(own.received(result(3)).is_some());
         assert_eq!(own.due(), None);

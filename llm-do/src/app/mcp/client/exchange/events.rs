@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, Fuse, StreamExt};
 use reqwest::Response;
 use rmcp_sse::{Sse, SseStream};
 use serde_json::Value;
@@ -16,7 +16,8 @@ use crate::app::mcp::client::text;
 
 /// Events whose data are messages of the protocol.
 pub(super) struct Events {
-    inner: Stream,
+    /// Fused, since an answer in place of the end is not the last poll.
+    inner: Fuse<Stream>,
     /// The request that the stream answers.
     pending: Option<Pending>,
     /// What one event had besides its first message.
@@ -29,7 +30,7 @@ pub(super) struct Events {
 
 impl Events {
     pub(super) fn new(inner: Stream, pending: Option<Pending>) -> Self {
-        Self { inner, pending, ready: VecDeque::new(), foreign: None, is_resumable: false }
+        Self { inner: inner.fuse(), pending, ready: VecDeque::new(), foreign: None, is_resumable: false }
     }
 
     /// Keeps the messages of an event, each as an event.
@@ -81,7 +82,7 @@ impl stream::Stream for Events {
             if let Some(event) = self.ready.pop_front() {
                 return Poll::Ready(Some(Ok(event)));
             }
-            let (reason, item) = match ready!(self.inner.as_mut().poll_next(cx)) {
+            let (reason, item) = match ready!(self.inner.poll_next_unpin(cx)) {
                 Some(Ok(event)) => {
                     self.keep(event);
                     continue;
@@ -116,7 +117,7 @@ pub(super) fn of_body(response: Response, most: usize) -> Stream {
             Err(error) => Some((Err(BodyError::Http(text::root(&error))), None)),
         }
     });
-    SseStream::from_bytes_stream(pieces.boxed()).boxed()
+    SseStream::from_bytes_stream(pieces.fuse().boxed()).boxed()
 }
 
 /// The pieces of a body that end with a line: only they can be read as text.
