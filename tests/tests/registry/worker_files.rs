@@ -445,8 +445,8 @@ fn files_of_the_macro() -> Vec<(PathBuf, bool)> {
 
 #[test]
 fn files_that_the_macro_accepts_are_accepted_at_run_time_if_they_have_a_name_and_a_description() {
-    // What is at fault in these only with the signature that the attribute stands above.
-    let by_signature = ["toolsets.worker", "undescribed.worker"];
+    // At fault only with the attribute and the signature that they are for.
+    let by_signature = ["instructed.worker", "toolsets.worker", "undescribed.worker"];
     // A function has a name, and a doc comment.
     let amend =
         |text: &str| text.replacen("---\n", "---\nname: named\n", usize::from(!text.contains("\nname:"))) + "\nDo it.";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llm_do::journal::{Journal, JournalError, JournalOutcome, SqliteJournal, SqliteRun};
+use llm_do::journal::{Journal, JournalError, JournalOutcome, LocalOutcome, SqliteJournal, SqliteRun};
 use llm_do::json;
 
 use super::super::journal::{never, returns, tool};
@@ -56,7 +56,7 @@ async fn a_process_that_stalled_records_nothing_after_another_took_over() {
                 let run = second.claim("1", "b", MINUTE).await.unwrap();
                 assert_eq!(run.recorded(), 1);
                 write(&run, "of the second").await.unwrap();
-                Ok(json!("late"))
+                LocalOutcome::Record(json!("late"))
             }
         }),
     );
