@@ -104,6 +104,8 @@ impl Review {
             Ok(None) => self.reviewed(approver, request).await,
             Ok(Some(Promise { id, answer, .. })) => {
                 request.promise = Some(id);
+                // In a resumed run the answer is there at once: equal concurrent calls join the request first.
+                tokio::task::yield_now().await;
                 tokio::select! {
                     biased;
                     answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), Decision::from_json),
