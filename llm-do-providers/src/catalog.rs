@@ -87,9 +87,11 @@ inventory::collect!(ModelProvider);
 ///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
 /// });
 ///
-/// // A second parameter receives the table of capabilities in use. model_provider!("lab2", |model, capabilities| { let
-/// builder = OpenAiModel::builder(model).base_url("http://lab2.example:8080/v1");
-/// Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?)) });
+/// // A second parameter receives the table of capabilities in use.
+/// model_provider!("lab2", |model, capabilities| {
+///     let builder = OpenAiModel::builder(model).base_url("http://lab2.example:8080/v1");
+///     Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
+/// });
 ///
 /// # fn main() -> Result<(), llm_do_providers::ProviderError> {
 /// # assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
