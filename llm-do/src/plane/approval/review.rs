@@ -104,7 +104,7 @@ impl Review {
             Ok(None) => self.reviewed(approver, request).await,
             Ok(Some(Promise { id, answer, .. })) => {
                 request.promise = Some(id);
-                // In a resumed run the answer is there at once: equal concurrent calls join the request first.
+                // In a resumed run the answer is stored already: equal concurrent calls join the request first.
                 tokio::task::yield_now().await;
                 tokio::select! {
                     biased;
