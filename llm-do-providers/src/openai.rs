@@ -133,7 +133,7 @@ register! {
 /// # Not supported
 ///
 /// OpenAI's files by URL or id, audio and images as answers, several answers (`n`), stored completions, custom tools, strict
-/// tools. [`Server`] lists what is not supported at other servers.
+/// tools. [`Server`] lists the features that other servers do not support.
 /// # Examples
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The requests of a connection that wait for an answer, and the answers that name none of them.
+//! The pending requests of a connection, and the answers that match no pending request.
 //!
 //! A late answer to a request that was given up is dropped. An error that names no request is given to the only request that it can
 //! be about, which would wait until it times out.

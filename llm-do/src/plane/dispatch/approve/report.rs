@@ -53,7 +53,7 @@ impl<'c> RequestReports<'c> {
         self.finish();
     }
 
-    /// Reports what is not reported so far.
+    /// Reports the request, and the edits that were refused, unless they were reported before.
     pub(super) fn finish(&mut self) {
         self.request();
         // Copied: a sink may take long, and the queue must not wait for it.

@@ -152,7 +152,7 @@ impl Pieces {
     }
 }
 
-/// Replaces what is not UTF-8.
+/// Replaces invalid UTF-8 by replacement characters.
 fn readable(bytes: Vec<u8>) -> Bytes {
     match String::from_utf8(bytes) {
         Ok(text) => text.into(),
