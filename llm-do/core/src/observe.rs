@@ -1,0 +1,6 @@
+//! What is recorded of a run: events for observers, and the journal from which a run resumes.
+
+#[cfg(feature = "serve")]
+pub mod database;
+pub mod event;
+pub mod journal;
