@@ -295,7 +295,7 @@ pub mod worker {
 /// The command line of an application: runs and lists the tools, workers and entries that are linked in.
 #[cfg(feature = "cli")]
 pub mod cli {
-    pub use llm_do_core::app::cli::{Cli, main};
+    pub use llm_do_cli::{Cli, main};
 }
 
 #[cfg(feature = "eval")]

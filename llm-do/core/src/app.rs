@@ -1,12 +1,11 @@
 //! Applications of the runtime: the command line, test support, hardening, and built-in toolsets.
 
 pub mod check;
-#[cfg(feature = "cli")]
-pub mod cli;
 #[cfg(feature = "eval")]
 pub mod eval;
 pub mod harden;
 #[cfg(any(feature = "mcp", feature = "serve"))]
+#[doc(hidden)]
 pub mod listen;
 #[cfg(feature = "mcp-snapshots")]
 pub mod mcp;

@@ -1,9 +1,11 @@
 //! What users declare, and how it is checked: tools, workers, toolsets, arguments, schemas and worker files.
 
 pub mod argument;
+#[doc(hidden)]
 pub mod nesting;
 pub mod prompt;
 pub mod question;
+#[doc(hidden)]
 pub mod schema;
 pub mod subtask;
 pub mod tool;

@@ -1,6 +1,5 @@
 //! Evaluation: runs tools and workers over a dataset, scores what they return, and compares models, prompts and code.
 
-#[cfg(feature = "cli")]
 mod costs;
 mod dataset;
 mod evaluation;
@@ -16,11 +15,9 @@ mod statistics;
 
 pub use self::dataset::{Arguments, Case, Dataset, DatasetError, EvaluatorSpec};
 pub use self::evaluation::{EvalError, Evaluation, Variant};
-#[cfg(feature = "cli")]
-pub(crate) use self::evaluator::ByFunction;
+pub use self::evaluator::ByFunction;
 pub use self::evaluator::{CalledTool, Evaluator, EvaluatorContext, Finding, Findings, Scalar};
 pub use self::kept::{Kept, KeptError};
 pub use self::record::{EvaluatorFailure, NamedFinding, RunRecord};
-#[cfg(feature = "cli")]
-pub(crate) use self::report::PASSES;
+pub use self::report::PASSES;
 pub use self::report::{Change, Comparison, Estimate, Latency, MetricSummary, Report, VariantSummary};

@@ -31,10 +31,10 @@ const CLOSED_AT_ONCE: usize = 16;
 
 /// How many connections are open at the same time.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::app) struct ConnectionLimits {
-    pub(in crate::app) total: usize,
+pub struct ConnectionLimits {
+    pub total: usize,
     /// Of one address, unless it is of this machine.
-    pub(in crate::app) per_address: usize,
+    pub per_address: usize,
 }
 
 impl Default for ConnectionLimits {
@@ -44,7 +44,7 @@ impl Default for ConnectionLimits {
 }
 
 /// Serves a router until `shutdown` is cancelled; `ended` then ends what would keep requests open.
-pub(in crate::app) async fn serve(
+pub async fn serve(
     listener: TcpListener,
     router: Router,
     limits: ConnectionLimits,

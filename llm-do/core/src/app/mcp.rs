@@ -10,16 +10,16 @@ mod snapshot;
 
 #[cfg(feature = "mcp")]
 pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth, reaper_process};
-#[cfg(all(feature = "cli", feature = "mcp"))]
-pub(in crate::app) use self::client::{TokenStore, is_login_answer, login_state};
+#[cfg(all(feature = "mcp", feature = "project"))]
+pub use self::client::{TokenStore, is_login_answer, login_state};
 #[cfg(feature = "mcp")]
 pub use self::serve::{
     ClientRequest, HttpOptions, McpClient, McpHttpService, McpService, MissingCapability, ServeError,
 };
 #[doc = include_str!("../../docs/typed_toolsets.md")]
 pub use self::snapshot::Snapshot;
-#[cfg(all(feature = "cli", feature = "mcp"))]
-pub(in crate::app) use self::snapshot::linked_servers;
+#[cfg(feature = "mcp")]
+pub use self::snapshot::linked_servers;
 #[doc(hidden)]
 pub use self::snapshot::snapshot_definition;
 #[doc(inline)]

@@ -23,23 +23,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::demand::{Demand, Kind, of_worker, root_demand};
-#[cfg(not(feature = "cli"))]
-use self::digest::Digests;
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::digest::{Digest, Digests};
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::folder::{Folder, check_kind, digest_key, open_file};
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::manifest::expanded;
-#[cfg(all(feature = "cli", feature = "mcp"))]
-pub(crate) use self::mcp::LogIn;
-pub(crate) use self::mcp::ServerFile;
+pub use self::demand::{Demand, Kind, of_worker, root_demand};
+pub use self::digest::{Digest, Digests};
+pub use self::folder::{Folder, check_kind, digest_key, open_file};
+pub use self::manifest::expanded;
+#[cfg(feature = "mcp")]
+pub use self::mcp::LogIn;
+pub use self::mcp::ServerFile;
 use self::report::Report;
 use self::script::ScriptFile;
 use self::skills::{Chosen, Skill};
-#[cfg(all(feature = "cli", feature = "mcp"))]
+#[cfg(feature = "mcp")]
 use crate::app::mcp::TokenStore;
 use crate::base::error::fault_list;
 use crate::declare::worker_spec::WorkerSpec;
@@ -83,7 +77,7 @@ pub struct Project {
     /// All servers that files define, those that cannot be started included.
     known_servers: Vec<ServerFile>,
     /// Where the tokens of its servers are kept, which the command line knows.
-    #[cfg(all(feature = "cli", feature = "mcp"))]
+    #[cfg(feature = "mcp")]
     tokens: Option<TokenStore>,
     /// The toolsets of servers that are not started.
     inactive: Vec<String>,
@@ -136,20 +130,20 @@ impl Project {
     }
 
     /// Returns the file with its policy, if it has one.
-    #[cfg(feature = "cli")]
-    pub(crate) fn policy_file(&self) -> Option<&Path> {
+    #[doc(hidden)]
+    pub fn policy_file(&self) -> Option<&Path> {
         self.policy_file.as_deref()
     }
 
     /// Returns whether it defines nothing that can be called.
-    #[cfg(feature = "cli")]
-    pub(crate) fn is_empty(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_empty(&self) -> bool {
         self.entry.is_none() && self.workers.is_empty() && self.aliases.is_empty() && self.scripts.is_empty()
     }
 
     /// Returns whether a path is that of a file that [`open`](Self::open) reads.
-    #[cfg(feature = "cli")]
-    pub(crate) fn is_project_file(path: &Path) -> bool {
+    #[doc(hidden)]
+    pub fn is_project_file(path: &Path) -> bool {
         let is_manifest = path.file_name().is_some_and(|name| name == read::MANIFEST);
         path.is_file() && (is_manifest || read::is_worker_file(path))
     }
@@ -173,8 +167,8 @@ impl Project {
     }
 
     /// Returns which faults leave parts of files in the formats of other programs out.
-    #[cfg(feature = "cli")]
-    pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
+    #[doc(hidden)]
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
         self.left_out.iter().filter(|left_out| left_out.is_fault).map(|left_out| left_out.reason.as_str())
     }
 
@@ -254,7 +248,7 @@ impl RuntimeBuilder {
         if project.end_on_denial == Some(true) {
             self = self.end_on_denial(true);
         }
-        #[cfg(all(feature = "cli", feature = "mcp"))]
+        #[cfg(feature = "mcp")]
         let servers: Vec<_> = servers.into_iter().map(|server| server.tokens_in(project.tokens.as_ref())).collect();
         self = self.with_servers(&servers);
         match store {

@@ -14,7 +14,6 @@ mod presence;
 mod recorder;
 #[cfg(feature = "restate")]
 mod restate;
-#[cfg(feature = "cli")]
 mod run_file;
 mod schedule;
 #[cfg(test)]
@@ -38,17 +37,14 @@ use self::check::check_known;
 use self::engine::active::ActiveRuns;
 use self::engine::{Options, Shared};
 use self::health::Health;
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::http::{MAX_LIST, RunListQuery};
+pub use self::http::{MAX_LIST, RunListQuery};
 use self::metrics::Metrics;
 use self::presence::{Presence, ProcessWatch};
 #[cfg(feature = "restate")]
 pub use self::restate::{RestateEngine, RestateWorker};
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::run_file::RunFile;
+pub use self::run_file::RunFile;
 pub use self::schedule::Schedule;
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::store::RunState;
+pub use self::store::RunState;
 use self::store::Store;
 pub use self::webhook::Webhook;
 use crate::app::listen::ConnectionLimits;
@@ -339,7 +335,8 @@ impl OpenService {
     }
 
     /// Does the same, and calls `ready` once connections are accepted.
-    pub(in crate::app) async fn serve_and_report(
+    #[doc(hidden)]
+    pub async fn serve_and_report(
         self,
         listener: TcpListener,
         shutdown: CancellationToken,

@@ -22,13 +22,13 @@ use std::io::{self, BufRead};
 
 use self::call::Call;
 #[cfg(feature = "cli")]
-pub(crate) use self::diff::compare;
+pub use self::diff::compare;
 pub use self::page::write_page;
 #[cfg(feature = "serve")]
 pub(crate) use self::page::{BODY, Page};
 pub use self::read::TraceFault;
 #[cfg(feature = "cli")]
-pub(crate) use self::text::{Style, changes, tree};
+pub use self::text::{Style, changes, tree};
 
 /// The calls of the runs in a log, as a tree.
 #[derive(Debug, Default)]

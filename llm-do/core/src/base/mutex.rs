@@ -21,7 +21,7 @@ impl<T: Default> LazyMutex<T> {
 /// Takes the guard of a mutex even if a thread panicked while it held the lock.
 ///
 /// Use it where each critical section leaves the value consistent at every point where it may panic.
-pub(crate) trait IgnorePoison {
+pub trait IgnorePoison {
     /// What a successful lock returns.
     type Guard;
 

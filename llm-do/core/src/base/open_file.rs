@@ -7,7 +7,6 @@ use std::path::Path;
 /// Names what is neither a file nor a folder, for error messages.
 pub(crate) const NOT_A_FILE: &str = "a pipe, a socket or a device";
 /// Folders of devices, and of the open files of a process.
-#[cfg(any(feature = "cli", feature = "eval"))]
 const STREAMS: [&str; 4] = ["/dev", "/dev/fd", "/dev/pts", "/proc/self/fd"];
 
 /// Makes `open` return immediately instead of blocking until the other end of a pipe is opened.
@@ -38,8 +37,7 @@ pub(crate) fn not_a_file() -> io::Error {
 }
 
 /// Returns the folder that a path names: the current one if the path is empty, as the parent of a file name is.
-#[cfg(any(feature = "project", feature = "workers", test))]
-pub(crate) fn folder_or_current(folder: &Path) -> &Path {
+pub fn folder_or_current(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
@@ -51,8 +49,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
 }
 
 /// As [`create_private`], for a file in a folder that may be that of a project: a link is an error.
-#[cfg(feature = "cli")]
-pub(crate) fn create_private_unlinked(path: &Path) -> io::Result<File> {
+pub fn create_private_unlinked(path: &Path) -> io::Result<File> {
     emptied(open_unlinked(&mut private(), path)?)
 }
 
@@ -74,7 +71,6 @@ fn emptied(file: File) -> io::Result<File> {
 }
 
 /// Opens a file, unless it is a link: a project may have brought one. A stream, such as `/dev/stdout`, is opened as it is.
-#[cfg(any(feature = "cli", feature = "eval"))]
 pub(crate) fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     if !is_stream(path) {
         refuse_link(path)?;
@@ -86,21 +82,18 @@ pub(crate) fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Resul
 }
 
 /// Returns an error if a path is a link.
-#[cfg(any(feature = "cli", feature = "eval"))]
-pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
+pub fn refuse_link(path: &Path) -> io::Result<()> {
     if path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) { Err(link_fault(path)) } else { Ok(()) }
 }
 
 /// Returns the error for a path that is a link.
-#[cfg(any(feature = "cli", feature = "eval"))]
-pub(crate) fn link_fault(path: &Path) -> io::Error {
+pub fn link_fault(path: &Path) -> io::Error {
     let target = std::fs::read_link(path).unwrap_or_default();
     io::Error::other(format!("it is a link to {}, which is not followed; name the file itself", target.display()))
 }
 
 /// Returns whether a path is a device or an open file of this process, such as `/dev/stdout`, by its folder: no project brings those.
-#[cfg(any(feature = "cli", feature = "eval"))]
-pub(crate) fn is_stream(path: &Path) -> bool {
+pub fn is_stream(path: &Path) -> bool {
     path.parent().is_some_and(|folder| STREAMS.iter().any(|known| folder == Path::new(known)))
 }
 

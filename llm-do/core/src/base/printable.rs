@@ -4,12 +4,12 @@
 ///
 /// Escaped are control and format characters, bidirectional controls, line separators, fillers, and private and
 /// unassigned characters. The joiners inside an emoji stay.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     escaped(text, &['\n', '\t'])
 }
 
 /// Escapes invisible characters like [`printable`], and line breaks and tabs too, so that the text is one line.
-pub(crate) fn printable_line(text: &str) -> String {
+pub fn printable_line(text: &str) -> String {
     escaped(text, &[])
 }
 
@@ -40,7 +40,7 @@ fn escaped(text: &str, kept: &[char]) -> String {
 }
 
 /// Returns whether a character is invisible on its own; line breaks and tabs count as invisible.
-pub(crate) fn is_hidden(character: char) -> bool {
+pub fn is_hidden(character: char) -> bool {
     match character {
         // std escapes the spaces of other widths too.
         ' '..='~' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => false,

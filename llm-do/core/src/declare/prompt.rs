@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(crate) use self::file::read;
-#[cfg(feature = "cli")]
-pub(crate) use self::file::read_anywhere;
+#[cfg(feature = "attachments")]
+pub use self::file::read_anywhere;
 
 /// A text with files.
 ///

@@ -103,8 +103,8 @@ pub enum Effect {
 
 impl Effect {
     /// Returns the word for it, as in JSON.
-    #[cfg(feature = "cli")]
-    pub(crate) fn word(self) -> &'static str {
+    #[doc(hidden)]
+    pub fn word(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",
             Self::Idempotent => "idempotent",

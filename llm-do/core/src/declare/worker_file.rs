@@ -30,7 +30,8 @@ pub(crate) const IMPLIED: usize = 0;
 
 /// A worker file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LoadedFile {
+#[doc(hidden)]
+pub struct LoadedFile {
     path: PathBuf,
     tools: ToolLines,
     /// The tools that it takes away, if the file has the format of another program.
@@ -196,7 +197,8 @@ fn open(path: &Path) -> Result<ReadWorker, Vec<String>> {
 }
 
 /// Returns the text of a file, or an error if it exceeds the maximum size of a worker file.
-pub(crate) fn text_of(path: &Path) -> io::Result<String> {
+#[doc(hidden)]
+pub fn text_of(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     read_only(path)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_SIZE {

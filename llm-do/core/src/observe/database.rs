@@ -2,7 +2,6 @@
 
 mod access;
 mod error;
-#[cfg(feature = "cli")]
 mod file;
 mod open;
 mod readers;
@@ -22,7 +21,6 @@ use tokio::sync::oneshot;
 
 use self::access::Access;
 pub(crate) use self::error::DatabaseError;
-#[cfg(feature = "cli")]
 pub(crate) use self::file::DatabaseFile;
 pub(crate) use self::open::Component;
 

@@ -6,7 +6,6 @@ mod callback;
 mod channel;
 mod content;
 mod detail;
-#[cfg(any(feature = "cli", feature = "serve"))]
 mod effects;
 mod flush;
 mod json_lines;
@@ -35,22 +34,19 @@ pub(crate) use self::content::{SchemaDigests, SentRequest, ShownContent};
 pub use self::detail::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
-#[cfg(any(feature = "cli", feature = "serve"))]
-pub(crate) use self::effects::EffectLog;
-#[cfg(feature = "cli")]
-pub(crate) use self::effects::EffectSink;
-#[cfg(feature = "serve")]
-pub(crate) use self::effects::MadeEffect;
-pub(crate) use self::flush::{flush, flush_with_timeout};
+pub use self::effects::EffectLog;
+pub use self::effects::EffectSink;
+pub use self::effects::MadeEffect;
+pub(crate) use self::flush::flush;
+pub use self::flush::flush_with_timeout;
 pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;
 pub use self::parts::{EventPart, FileInfo};
-pub(crate) use self::queue::{CAPACITY, Queue};
+pub use self::queue::{CAPACITY, Queue};
 pub(crate) use self::run_sinks::{ActiveRunSinks, RunSinks};
 #[cfg(feature = "tracing")]
 pub use self::spans::TracingSink;
-#[cfg(feature = "cli")]
-pub(crate) use self::terminal::{Answers, BAR, Rows, TerminalWriter, with_value};
+pub use self::terminal::{Answers, BAR, Rows, TerminalWriter, with_value};
 pub use self::terminal::{Terminal, Verbosity};
 pub use self::value::EventValue;
 

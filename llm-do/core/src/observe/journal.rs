@@ -1,6 +1,5 @@
 //! Durable execution: journals record the effects of runs and replay them on resume.
 
-#[cfg(feature = "cli")]
 mod check;
 #[cfg(feature = "restate")]
 mod engine;
@@ -30,17 +29,16 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-#[cfg(feature = "cli")]
-pub(crate) use self::check::{Checked, ReplayCheck};
+pub use self::check::{Checked, ReplayCheck};
 #[cfg(feature = "restate")]
 pub(crate) use self::engine::{EngineJournal, EngineRequest};
 pub use self::error::JournalError;
 pub use self::file::{FileJournal, Records};
 #[cfg(feature = "restate")]
 pub(crate) use self::follow::FollowJournal;
-#[cfg(feature = "cli")]
-pub(crate) use self::key::name as called;
-pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};
+pub use self::key::digest;
+pub use self::key::name as called;
+pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};

@@ -28,7 +28,7 @@ mod submitted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use self::approvals::Approvals;
+pub use self::approvals::Approvals;
 pub use self::approver::Approver;
 pub(crate) use self::approver::ByFunction;
 pub use self::decision::Decision;

@@ -63,7 +63,7 @@ pub(crate) enum WorkingFolder {
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of projects"))]
     OfProject,
     /// One that the user names.
-    #[cfg_attr(not(all(feature = "cli", feature = "filesystem")), allow(dead_code, reason = "of the command line"))]
+    #[cfg_attr(not(feature = "filesystem"), allow(dead_code, reason = "of the command line"))]
     Given(PathBuf),
 }
 

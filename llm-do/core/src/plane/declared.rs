@@ -9,7 +9,7 @@ use crate::declare::worker_spec::WorkerSpec;
 
 /// The tools that an item declares, in order. A worker without toolsets has none.
 #[derive(Debug, Default)]
-pub(crate) struct Declared {
+pub struct Declared {
     tools: Vec<DeclaredTool>,
     offered: Vec<OfferedTool>,
     /// Made of `offered` when a model first needs them.
@@ -26,11 +26,11 @@ pub(crate) struct OfferedTool {
 
 /// A declared tool.
 #[derive(Debug)]
-pub(crate) struct DeclaredTool {
+pub struct DeclaredTool {
     /// The name that models see and that calls by name use.
-    pub(crate) shown: Arc<str>,
+    pub shown: Arc<str>,
     /// The registered name.
-    pub(crate) tool: Arc<str>,
+    pub tool: Arc<str>,
 }
 
 impl Declared {
@@ -44,7 +44,7 @@ impl Declared {
         self.specs.get_or_init(|| self.offered.iter().map(OfferedTool::spec).collect())
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &DeclaredTool> {
+    pub fn iter(&self) -> impl Iterator<Item = &DeclaredTool> {
         self.tools.iter()
     }
 

@@ -36,7 +36,7 @@ use tokio_util::task::TaskTracker;
 pub(crate) use self::hybrid::Hybrids;
 #[cfg(feature = "serve")]
 pub(crate) use self::journal::may_repeat_effects;
-pub(crate) use self::journal::recorded_outcome;
+pub use self::journal::recorded_outcome;
 use self::pipeline::CallResult;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;

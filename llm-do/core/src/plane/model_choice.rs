@@ -11,7 +11,6 @@ use llm_do_providers::{CapabilityTable, Model, PriceTable};
 use wildmatch::WildMatch;
 
 pub(crate) use self::chosen_model::ChosenModel;
-#[cfg(feature = "cli")]
 pub(crate) use self::findings::Findings;
 use crate::base::error::{CallError, chain};
 use crate::base::mutex::IgnorePoison;
@@ -32,7 +31,6 @@ pub(crate) struct ModelChoice {
     /// The model of workers that declare none.
     session: Option<SessionModel>,
     /// Replaces the model of the session, once set.
-    #[cfg(feature = "cli")]
     replacement: Mutex<Option<Arc<str>>>,
     /// The workers that use the session's model in place of the one that they declare.
     overridden: BTreeSet<String>,
@@ -83,7 +81,6 @@ impl ModelChoice {
     }
 
     /// Replaces the model of workers that declare none, from now on.
-    #[cfg(feature = "cli")]
     pub(crate) fn replace(&self, name: &str) -> Result<(), String> {
         self.build(name)?;
         *self.replacement.lock().ignore_poison() = Some(name.into());
@@ -91,22 +88,14 @@ impl ModelChoice {
     }
 
     /// Returns the name of the model of workers that declare none.
-    #[cfg(feature = "cli")]
     pub(crate) fn session_model(&self) -> Option<String> {
         let session = || self.session.as_ref().map(|model| model.name.clone());
         let forced = self.forced.as_ref().map(|model| model.name.to_string());
         forced.or_else(|| self.replacement().map(|name| name.to_string())).or_else(session)
     }
 
-    #[cfg(feature = "cli")]
     pub(crate) fn replacement(&self) -> Option<Arc<str>> {
         self.replacement.lock().ignore_poison().clone()
-    }
-
-    #[cfg(not(feature = "cli"))]
-    #[expect(clippy::unused_self, reason = "as with the feature `cli`")]
-    pub(crate) fn replacement(&self) -> Option<Arc<str>> {
-        None
     }
 
     /// Returns the model that a worker declares, unless the session's replaces it.

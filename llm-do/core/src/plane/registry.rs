@@ -1,10 +1,5 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
-#[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
-#[cfg_attr(
-    not(all(feature = "cli", feature = "http", feature = "mcp", feature = "serve")),
-    allow(dead_code, reason = "each of these features needs a part")
-)]
 mod application;
 #[cfg(feature = "script")]
 mod code_workers;
@@ -32,16 +27,17 @@ use foldhash::fast::RandomState;
 use llm_do_providers::provider_collisions;
 use llm_do_worker_file::did_you_mean;
 
-#[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
-pub(crate) use self::application::Application;
+pub use self::application::Application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
 pub(crate) use self::effects::{EffectLayer, weakens};
 pub use self::error::RegistryError;
-pub(crate) use self::group::{Group, is_of};
-pub(crate) use self::left_out::{LeftOut, foreign_tool_name, why_left_out};
+pub use self::group::Group;
+pub(crate) use self::group::is_of;
+pub(crate) use self::left_out::foreign_tool_name;
+pub use self::left_out::{LeftOut, why_left_out};
 use self::names::{DeclarationSource, Names, collisions};
-pub(crate) use self::origin::Origin;
+pub use self::origin::Origin;
 pub(crate) use self::plan::WorkerPlan;
 pub(crate) use self::prepared::{DisplayedArguments, NormalForm, Prepared, PreparedWorker};
 pub(crate) use self::registered::Code;
@@ -270,12 +266,14 @@ impl Registry {
     }
 
     /// Returns the toolsets that are known only at run time, sorted by name.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = &Group> {
+    #[doc(hidden)]
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()
     }
 
     /// Returns a hint for an unknown name, or for one that the caller may not call.
-    pub(crate) fn hint(&self, name: &str, declared: Option<&Declared>) -> String {
+    #[doc(hidden)]
+    pub fn hint(&self, name: &str, declared: Option<&Declared>) -> String {
         if self.tools.is_empty() {
             return "nothing is registered; link a library of tools with `use my_tools as _;`".to_owned();
         }

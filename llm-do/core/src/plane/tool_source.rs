@@ -65,7 +65,7 @@ pub(crate) struct LoadedTools {
 /// All tools of a source, as it describes them.
 #[cfg(feature = "mcp")]
 #[derive(Debug)]
-pub(crate) struct Listing {
-    pub(crate) source: String,
-    pub(crate) tools: Vec<Value>,
+pub struct Listing {
+    pub source: String,
+    pub tools: Vec<Value>,
 }

@@ -14,8 +14,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-#[cfg(feature = "cli")]
-pub(crate) use self::builder::Preset;
+pub use self::builder::Preset;
 pub use self::builder::RuntimeBuilder;
 pub use self::chat::{Chat, ChatState};
 pub use self::error::BuildError;
@@ -25,7 +24,6 @@ use crate::declare::tool::{FromReturn, Tool};
 use crate::observe::event;
 use crate::plane::context::CallContext;
 use crate::plane::dispatch::Plane;
-#[cfg(feature = "cli")]
 use crate::plane::model_choice::Findings;
 use crate::plane::registry::Registry;
 
@@ -173,20 +171,20 @@ impl Runtime {
     }
 
     /// Replaces the model of workers that declare none, from now on.
-    #[cfg(feature = "cli")]
-    pub(crate) fn replace_model(&self, name: &str) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn replace_model(&self, name: &str) -> Result<(), String> {
         self.plane.models.replace(name)
     }
 
     /// Returns the name of the model of workers that declare none.
-    #[cfg(feature = "cli")]
-    pub(crate) fn model_name(&self) -> Option<String> {
+    #[doc(hidden)]
+    pub fn model_name(&self) -> Option<String> {
         self.plane.models.session_model()
     }
 
     /// Returns the problems of models that `check` reports.
-    #[cfg(feature = "cli")]
-    pub(crate) fn model_findings(&self) -> Findings {
+    #[doc(hidden)]
+    pub fn model_findings(&self) -> Findings {
         self.plane.models.findings(&self.plane.registry)
     }
 

@@ -7,18 +7,20 @@ use super::evaluator::builtin::{self, Prepared};
 
 /// A judge of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::app) struct JudgeCost {
+#[doc(hidden)]
+pub struct JudgeCost {
     /// Where it is written.
-    pub(in crate::app) place: String,
+    pub place: String,
     /// The model that it names.
-    pub(in crate::app) model: Option<String>,
+    pub model: Option<String>,
     /// How often the model is asked about each result.
-    pub(in crate::app) votes: u32,
+    pub votes: u32,
 }
 
 impl Dataset {
     /// Returns its judges, without evaluators that the program adds under that name.
-    pub(in crate::app) fn judge_costs(&self, is_own: impl Fn(&str) -> bool) -> BTreeSet<JudgeCost> {
+    #[doc(hidden)]
+    pub fn judge_costs(&self, is_own: impl Fn(&str) -> bool) -> BTreeSet<JudgeCost> {
         let specs = self.cases.iter().flat_map(|case| &case.evaluators).chain(&self.evaluators);
         specs.filter(|spec| !is_own(&spec.name)).filter_map(cost).collect()
     }

@@ -237,7 +237,6 @@ impl EvaluatorSpec {
     }
 
     /// Returns where it is written; empty if it was not read.
-    #[cfg(feature = "cli")]
     pub(super) fn place(&self) -> &str {
         self.place.as_deref().unwrap_or_default()
     }

@@ -108,8 +108,8 @@ impl Evaluation {
         self.evaluator(name, ByFunction(function))
     }
 
-    #[cfg(feature = "cli")]
-    pub(crate) fn shared_evaluator(mut self, name: String, evaluator: Arc<dyn Evaluator>) -> Self {
+    #[doc(hidden)]
+    pub fn shared_evaluator(mut self, name: String, evaluator: Arc<dyn Evaluator>) -> Self {
         self.own.insert(name, evaluator);
         self
     }

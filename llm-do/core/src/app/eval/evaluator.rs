@@ -28,7 +28,8 @@ pub trait Evaluator: Send + Sync {
 }
 
 /// An evaluator that is a function.
-pub(crate) struct ByFunction<F>(pub(crate) F);
+#[derive(Debug)]
+pub struct ByFunction<F>(pub F);
 
 #[async_trait]
 impl<F> Evaluator for ByFunction<F>

@@ -16,7 +16,8 @@ use super::record::RunRecord;
 use crate::base::usage::RunUsage;
 
 /// The name of the metric that each report has: the share of runs that finish and whose assertions all hold.
-pub(crate) const PASSES: &str = "passes";
+#[doc(hidden)]
+pub const PASSES: &str = "passes";
 
 /// What an evaluation found: figures of each variant, comparisons, and all runs.
 ///

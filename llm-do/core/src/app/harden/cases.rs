@@ -114,8 +114,8 @@ impl Cases {
     }
 
     /// Returns the names of other calls in the journals, for suggestions.
-    #[cfg(feature = "cli")]
-    pub(crate) fn other_tools(&self) -> impl Iterator<Item = &str> {
+    #[doc(hidden)]
+    pub fn other_tools(&self) -> impl Iterator<Item = &str> {
         self.others.iter().map(AsRef::as_ref)
     }
 

@@ -159,7 +159,8 @@ impl Summary {
         self.of > 0 && self.agree == self.of
     }
 
-    pub(crate) fn add(&mut self, verdict: Verdict) {
+    #[doc(hidden)]
+    pub fn add(&mut self, verdict: Verdict) {
         self.agree += usize::from(verdict == Verdict::Agrees);
         self.of += usize::from(verdict != Verdict::WorkerFailed);
         self.worker_failed += usize::from(verdict == Verdict::WorkerFailed);

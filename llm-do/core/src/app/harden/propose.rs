@@ -220,13 +220,14 @@ impl Proposer {
     }
 
     /// Returns the name of the script's function.
-    #[cfg(feature = "cli")]
-    pub(crate) fn script_name(&self) -> &str {
+    #[doc(hidden)]
+    pub fn script_name(&self) -> &str {
         &self.name
     }
 
     /// Adds the worker that writes scripts, and the place of the script.
-    pub(crate) fn prepared(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+    #[doc(hidden)]
+    pub fn prepared(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         let spec = WorkerSpec::new(WRITER, request::INSTRUCTIONS).description("Writes a script in place of a worker.");
         let spec = match &self.model {
             Some(model) => spec.model(model),
@@ -240,7 +241,8 @@ impl Proposer {
     }
 
     /// Proposes a script with a registry that was collected from a [prepared](Self::prepared) builder.
-    pub(crate) async fn propose_on(
+    #[doc(hidden)]
+    pub async fn propose_on(
         &self,
         builder: RuntimeBuilder,
         registry: Registry,

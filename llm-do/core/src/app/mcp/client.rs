@@ -35,8 +35,8 @@ mod unanswered;
 pub use self::connection::McpConnection;
 pub use self::error::McpError;
 pub use self::oauth::{Authorizer, OAuth};
-#[cfg(all(feature = "cli", feature = "project"))]
-pub(in crate::app) use self::oauth::{TokenStore, is_login_answer, login_state};
+#[cfg(feature = "project")]
+pub use self::oauth::{TokenStore, is_login_answer, login_state};
 pub use self::reaper::reaper_process;
 pub use self::server::McpServer;
 pub use self::source::McpTools;

@@ -32,8 +32,9 @@ pub fn check_snapshots(live: &Snapshot) -> Result<Changes, Changes> {
 }
 
 /// Returns the servers of the linked snapshots, sorted.
-#[cfg(all(feature = "cli", feature = "mcp"))]
-pub(in crate::app) fn linked_servers() -> std::collections::BTreeSet<&'static str> {
+#[cfg(feature = "mcp")]
+#[doc(hidden)]
+pub fn linked_servers() -> std::collections::BTreeSet<&'static str> {
     inventory::iter::<SnapshotDef>.into_iter().map(|def| def.server).collect()
 }
 

@@ -7,11 +7,9 @@ mod of_worker;
 use std::fmt;
 use std::path::Path;
 
-pub(in crate::app) use self::of_worker::of_worker;
+pub use self::of_worker::of_worker;
 use super::Project;
-#[cfg(feature = "cli")]
 use super::advance::EVERY_CALL;
-#[cfg(feature = "cli")]
 use super::digest::Digests;
 use super::mcp::ServerFile;
 use super::read::MANIFEST;
@@ -25,7 +23,8 @@ const OF_HOME: [&str; 4] = [".ssh", ".gnupg", ".aws", ".bash_history"];
 
 /// The kinds of demands, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::app) enum Kind {
+#[doc(hidden)]
+pub enum Kind {
     /// A program is started, or an address is sent to.
     Server,
     /// Calls are approved in advance.
@@ -46,19 +45,19 @@ pub(in crate::app) enum Kind {
 
 /// Something that the user has to agree to.
 #[derive(Clone, Debug)]
-pub(in crate::app) struct Demand {
-    pub(in crate::app) kind: Kind,
+#[doc(hidden)]
+pub struct Demand {
+    pub kind: Kind,
     /// The file, and the line if it is known.
     place: String,
     /// What it is: this is what the user agrees to.
-    pub(in crate::app) text: String,
+    pub text: String,
     /// Whether an agreement holds for one command only, since a change would not be noticed.
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "of the command line"))]
-    pub(in crate::app) is_for_one_command: bool,
+    pub is_for_one_command: bool,
 }
 
 impl Demand {
-    pub(in crate::app) fn new(kind: Kind, place: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn new(kind: Kind, place: impl Into<String>, text: impl Into<String>) -> Self {
         Self { kind, place: place.into(), text: text.into(), is_for_one_command: false }
     }
 
@@ -68,14 +67,12 @@ impl Demand {
     }
 
     /// Returns whether it is the approval mode of a `project.json`.
-    #[cfg(feature = "cli")]
-    pub(in crate::app) fn is_of_mode(&self) -> bool {
+    pub fn is_of_mode(&self) -> bool {
         self.kind == Kind::Approval && self.text == EVERY_CALL
     }
 
     /// Returns whether the rest of the project can be used without it.
-    #[cfg(feature = "cli")]
-    pub(in crate::app) fn can_be_dropped(&self) -> bool {
+    pub fn can_be_dropped(&self) -> bool {
         matches!(self.kind, Kind::Server | Kind::Approval)
     }
 }
@@ -97,7 +94,8 @@ impl Project {
         self.demand_list().iter().map(ToString::to_string).collect()
     }
 
-    pub(in crate::app) fn demand_list(&self) -> Vec<Demand> {
+    #[doc(hidden)]
+    pub fn demand_list(&self) -> Vec<Demand> {
         let servers = self.servers.iter().map(Demand::of_server);
         let approvals = self.advances().into_iter();
         let approvals = approvals.map(|advance| Demand::new(Kind::Approval, advance.place, advance.calls));
@@ -110,14 +108,14 @@ impl Project {
     }
 
     /// Returns what the user agrees to, besides the demands: the digests of all files that were read.
-    #[cfg(feature = "cli")]
-    pub(in crate::app) fn digests(&self) -> &Digests {
+    #[doc(hidden)]
+    pub fn digests(&self) -> &Digests {
         &self.files
     }
 
     /// Returns what was opened, without links.
-    #[cfg(feature = "cli")]
-    pub(in crate::app) fn opened(&self) -> &Path {
+    #[doc(hidden)]
+    pub fn opened(&self) -> &Path {
         &self.path
     }
 
@@ -146,7 +144,8 @@ impl Project {
 }
 
 /// Describes a folder that holds more than a project: the user's home folder, one above it, or one that looks like one.
-pub(in crate::app) fn root_demand(root: &Path) -> Option<String> {
+#[doc(hidden)]
+pub fn root_demand(root: &Path) -> Option<String> {
     let canonical = folder_or_current(root).canonicalize().ok()?;
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     if home.is_some_and(|home| home.starts_with(&canonical)) {

@@ -8,15 +8,17 @@ use sha2::Digest as _;
 use sha2::Sha256;
 
 /// The digests of files, by the path from the project's root.
-pub(crate) type Digests = BTreeMap<String, Digest>;
+#[doc(hidden)]
+pub type Digests = BTreeMap<String, Digest>;
 
 /// The SHA-256 of a file, in hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Digest(String);
+#[doc(hidden)]
+pub struct Digest(String);
 
 impl Digest {
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub fn of(bytes: &[u8]) -> Self {
         Self::hexadecimal(&Sha256::digest(bytes))
     }
 

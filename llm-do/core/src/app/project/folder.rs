@@ -32,7 +32,8 @@ pub(super) enum Texts {
 
 /// The folder of a project, opened.
 #[derive(Debug)]
-pub(in crate::app) struct Folder {
+#[doc(hidden)]
+pub struct Folder {
     root: PathBuf,
     canonical: PathBuf,
     dir: Dir,
@@ -44,7 +45,7 @@ pub(in crate::app) struct Folder {
 }
 
 impl Folder {
-    pub(in crate::app) fn open(root: &Path) -> io::Result<Self> {
+    pub fn open(root: &Path) -> io::Result<Self> {
         let canonical = folder_or_current(root).canonicalize()?;
         let dir = Dir::open_ambient_dir(&canonical, ambient_authority())?;
         Ok(Self {
@@ -89,8 +90,7 @@ impl Folder {
     }
 
     /// Returns the text of a file of the project, of at most the size of a worker file, and remembers its digest.
-    #[cfg(feature = "cli")]
-    pub(in crate::app) fn text(&self, path: &Path) -> io::Result<String> {
+    pub fn text(&self, path: &Path) -> io::Result<String> {
         self.text_of(path, Texts::Own)
     }
 
@@ -148,7 +148,8 @@ impl Folder {
 }
 
 /// Opens a file below a folder; a pipe, a socket or a device is an error, without waiting for its other end.
-pub(in crate::app) fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
+#[doc(hidden)]
+pub fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
     // Checked before it is opened, since opening a device may have effects, and again, since it may be replaced.
     check_kind(&dir.metadata(path)?)?;
     let mut options = OpenOptions::new();
@@ -161,7 +162,8 @@ pub(in crate::app) fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
 }
 
 /// Returns an error for anything but a regular file.
-pub(in crate::app) fn check_kind(metadata: &Metadata) -> io::Result<()> {
+#[doc(hidden)]
+pub fn check_kind(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() {
         return Ok(());
     }
@@ -174,7 +176,8 @@ pub(in crate::app) fn check_kind(metadata: &Metadata) -> io::Result<()> {
 /// Returns a path from the root, or an absolute path, as a key of digests: with `/` on all systems.
 ///
 /// No two paths have the same key: bytes that are not text are escaped, and so is the backslash.
-pub(in crate::app) fn digest_key(path: &Path) -> String {
+#[doc(hidden)]
+pub fn digest_key(path: &Path) -> String {
     let parts: Vec<_> = path
         .components()
         .map(|part| if part == Component::RootDir { String::new() } else { escaped(part.as_os_str()) })

@@ -191,7 +191,8 @@ impl Reading<'_> {
 }
 
 /// Replaces a leading `~` by the user's home folder.
-pub(in crate::app) fn expanded(path: &Path) -> PathBuf {
+#[doc(hidden)]
+pub fn expanded(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => path.to_owned(),

@@ -11,9 +11,9 @@ use std::path::Path;
 
 use llm_do_worker_file::{Content, Fault, Key, McpTransport, Node, did_you_mean, read_mcp_server};
 
-pub(crate) use self::server::ServerFile;
-#[cfg(all(feature = "cli", feature = "mcp"))]
-pub(crate) use self::start::LogIn;
+pub use self::server::ServerFile;
+#[cfg(feature = "mcp")]
+pub use self::start::LogIn;
 use super::{Report, front_matter, json};
 
 const SERVERS: &str = "mcpServers";

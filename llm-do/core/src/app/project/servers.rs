@@ -2,7 +2,7 @@
 
 use super::Project;
 use super::mcp::ServerFile;
-#[cfg(all(feature = "cli", feature = "mcp"))]
+#[cfg(feature = "mcp")]
 use crate::app::mcp::TokenStore;
 use crate::plane::registry::is_of;
 use crate::session::runtime::RuntimeBuilder;
@@ -26,16 +26,16 @@ impl Project {
     }
 
     /// Uses the tokens that are kept there.
-    #[cfg(all(feature = "cli", feature = "mcp"))]
-    pub(in crate::app) fn with_tokens(mut self, tokens: Option<TokenStore>) -> Self {
+    #[cfg(feature = "mcp")]
+    #[doc(hidden)]
+    pub fn with_tokens(mut self, tokens: Option<TokenStore>) -> Self {
         self.tokens = tokens;
         self
     }
 
     /// Lists its servers.
-    #[cfg(feature = "cli")]
-    #[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "of servers"))]
-    pub(crate) fn server_files(&self) -> &[ServerFile] {
+    #[doc(hidden)]
+    pub fn server_files(&self) -> &[ServerFile] {
         &self.servers
     }
 

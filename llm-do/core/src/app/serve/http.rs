@@ -27,9 +27,7 @@ use super::engine::Shared;
 
 pub(super) use self::events::Streams;
 pub(super) use self::view::schemas;
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::view::{MAX_LIST, RunListQuery};
-#[cfg(feature = "cli")]
+pub use self::view::{MAX_LIST, RunListQuery};
 pub(super) use self::view::{RunList, RunView};
 
 /// The state of all handlers.

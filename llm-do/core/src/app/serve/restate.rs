@@ -162,7 +162,8 @@ impl RestateWorker {
     }
 
     /// Does the same, and calls `ready` once the engine can call.
-    pub(in crate::app) async fn serve_and_report(
+    #[doc(hidden)]
+    pub async fn serve_and_report(
         self,
         listener: TcpListener,
         shutdown: CancellationToken,

@@ -10,7 +10,8 @@ use crate::base::error::BoxError;
 
 /// The file of a service, which may be running or not. Nothing is written.
 #[derive(Debug)]
-pub(in crate::app) struct RunFile(StoreFile);
+#[doc(hidden)]
+pub struct RunFile(StoreFile);
 
 impl RunFile {
     /// Opens the file. Blocks, as do the other functions.
@@ -18,7 +19,7 @@ impl RunFile {
     /// # Errors
     ///
     /// Returns an error if the file is missing, or is not that of a service of this version.
-    pub(in crate::app) fn open(path: &Path) -> Result<Self, BoxError> {
+    pub fn open(path: &Path) -> Result<Self, BoxError> {
         Ok(Self(StoreFile::open(path)?))
     }
 
@@ -27,7 +28,7 @@ impl RunFile {
     /// # Errors
     ///
     /// Returns an error if the file cannot be read.
-    pub(in crate::app) fn list(&self, query: RunListQuery) -> Result<Value, BoxError> {
+    pub fn list(&self, query: RunListQuery) -> Result<Value, BoxError> {
         let page = self.0.runs(&query.filter(None))?;
         Ok(serde_json::to_value(http::RunList::from(page))?)
     }
@@ -37,7 +38,7 @@ impl RunFile {
     /// # Errors
     ///
     /// Returns an error if the file cannot be read.
-    pub(in crate::app) fn run(&self, id: &str) -> Result<Option<Value>, BoxError> {
+    pub fn run(&self, id: &str) -> Result<Option<Value>, BoxError> {
         let Some((run, waits)) = self.0.run(id, http::MAX_LIST)? else { return Ok(None) };
         let has_no_result = run.state.is_unsuccessful();
         let view = http::RunView::new(run, waits);

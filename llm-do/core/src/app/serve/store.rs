@@ -3,7 +3,6 @@
 mod changes;
 mod chats;
 mod events;
-#[cfg(feature = "cli")]
 mod file;
 mod new_run;
 mod page;
@@ -24,13 +23,12 @@ use tokio::sync::watch;
 use self::changes::{Changed, Changes};
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
-#[cfg(feature = "cli")]
 pub(super) use self::file::StoreFile;
 pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
 pub(super) use self::page::Page;
 pub(super) use self::queue::Cancelling;
 pub(super) use self::resume::Resuming;
-pub(in crate::app) use self::run_state::RunState;
+pub use self::run_state::RunState;
 pub(super) use self::run_state::{Outcome, Source};
 pub(super) use self::runs::{Filter, RunRow};
 use self::schedules::BegunSchedules;

@@ -11,7 +11,8 @@ use super::figures::Figures;
 
 /// How a call differs between two logs, with the calls below it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Difference {
+#[doc(hidden)]
+pub struct Difference {
     pub(crate) name: String,
     /// The 1-based number of the call among those of the same name and caller.
     pub(crate) number: usize,
@@ -53,7 +54,8 @@ pub(crate) struct Measured {
 }
 
 /// Returns how each call of `after` differs from that of `before` with the same callers, name and order.
-pub(crate) fn compare(before: &Trace, after: &Trace) -> Vec<Difference> {
+#[doc(hidden)]
+pub fn compare(before: &Trace, after: &Trace) -> Vec<Difference> {
     below(Some((before, &before.roots)), Some((after, &after.roots)))
 }
 

@@ -5,7 +5,7 @@ mod line;
 
 use std::fmt::Write;
 
-pub(crate) use self::changes::changes;
+pub use self::changes::changes;
 use self::line::{Columns, fitted};
 use super::Trace;
 use super::call::{Approval, Call, Ending, millis};
@@ -15,10 +15,11 @@ use crate::plane::approval::RefusedEdit;
 
 /// How text is printed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
-    pub(crate) has_colors: bool,
+#[doc(hidden)]
+pub struct Style {
+    pub has_colors: bool,
     /// The number of columns.
-    pub(crate) width: usize,
+    pub width: usize,
 }
 
 /// The colours, as the codes that select them.
@@ -35,7 +36,8 @@ impl Style {
 }
 
 /// Returns the calls of all runs, each indented below its caller, with its figures in columns.
-pub(crate) fn tree(trace: &Trace, style: Style) -> String {
+#[doc(hidden)]
+pub fn tree(trace: &Trace, style: Style) -> String {
     let mut text = Printed { trace, style, columns: Columns::of(trace), text: String::new() };
     for (number, root) in trace.roots.iter().enumerate() {
         if number > 0 {

@@ -34,6 +34,13 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// Returns the cost of some requests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(known: Money, unpriced_requests: u64, unpriced: Unpriced) -> Self {
+        Self { known, unpriced_requests, unpriced }
+    }
+
     /// Returns the cost of one request; `None` if it is unknown.
     #[must_use]
     pub fn of_request(cost: Option<Money>) -> Self {

@@ -62,8 +62,8 @@ fn below(root: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 /// Reads a file that the user named, anywhere on disk. It may be a pipe; opening one blocks.
-#[cfg(feature = "cli")]
-pub(crate) fn read_anywhere(path: &Path) -> Result<Attachment, String> {
+#[doc(hidden)]
+pub fn read_anywhere(path: &Path) -> Result<Attachment, String> {
     let fault = |error: io::Error| fault(path, path, &error);
     let file = std::fs::File::open(path).map_err(fault)?;
     let is_dir = file.metadata().map_err(fault)?.is_dir();

@@ -59,7 +59,6 @@ impl Component {
     }
 
     /// Returns an error message if the tables cannot be read as they are.
-    #[cfg(feature = "cli")]
     pub(super) fn check_readable(&self, version: u32) -> Result<(), String> {
         self.check(version)?;
         let name = self.name;
@@ -159,7 +158,6 @@ pub(super) fn connect(path: &Arc<Path>) -> Result<Connection, DatabaseError> {
 }
 
 /// Opens a connection to a database that exists, to read it; returns it with the absolute path.
-#[cfg(feature = "cli")]
 pub(super) fn existing(path: &Path) -> Result<(Arc<Path>, Connection), DatabaseError> {
     let absolute = std::path::absolute(path).map_err(|source| DatabaseError::io(&path.into(), source))?;
     let path: Arc<Path> = absolute.into();

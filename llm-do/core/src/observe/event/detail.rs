@@ -182,6 +182,21 @@ pub enum Outcome {
     Error(String),
 }
 
+impl Outcome {
+    /// Returns the result.
+    ///
+    /// # Errors
+    ///
+    /// Returns the text of the error.
+    #[doc(hidden)]
+    pub fn as_result(&self) -> Result<&EventValue, &str> {
+        match self {
+            Self::Result(value) => Ok(value),
+            Self::Error(error) => Err(error),
+        }
+    }
+}
+
 /// A piece of a model's answer, while it streams.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

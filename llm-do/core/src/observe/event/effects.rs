@@ -1,7 +1,6 @@
 //! The calls of a run that may have changed something, from its events: what the operator looks at when a run ends in an error.
 
 use std::collections::HashMap;
-#[cfg(feature = "cli")]
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,9 +9,7 @@ use serde_json::Value;
 
 use super::{Event, EventKind, EventValue, Outcome};
 use crate::base::clip::clip;
-#[cfg(feature = "cli")]
 use crate::base::mutex::IgnorePoison;
-#[cfg(feature = "cli")]
 use crate::base::printable::printable_line;
 
 /// The maximum number of calls in a list; further ones are counted.
@@ -20,13 +17,13 @@ const MAX_EFFECTS: usize = 200;
 /// The maximum size of the arguments, the result and the error of one call, in bytes each.
 const MAX_VALUE: usize = 300;
 /// The maximum number of calls that are listed with an error at the terminal.
-#[cfg(feature = "cli")]
 const MAX_LINES: usize = 20;
 
 /// A call that may have changed something: it has a result, an error, or neither if it was not finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "::schemars")]
-pub(crate) struct MadeEffect {
+#[doc(hidden)]
+pub struct MadeEffect {
     /// The registered name of the tool.
     tool: String,
     /// The arguments; the beginning of their JSON text if they are long.
@@ -42,7 +39,8 @@ pub(crate) struct MadeEffect {
 
 /// The calls of the latest run that may have changed something.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EffectLog {
+#[doc(hidden)]
+pub struct EffectLog {
     run: Option<Arc<str>>,
     effects: Vec<MadeEffect>,
     /// How many calls are not in the list, which is full.
@@ -95,7 +93,7 @@ impl EffectLog {
     }
 
     /// Returns the calls in their order, and how many further ones there were.
-    pub(crate) fn into_parts(self) -> (Vec<MadeEffect>, u64) {
+    pub fn into_parts(self) -> (Vec<MadeEffect>, u64) {
         (self.effects, self.left_out)
     }
 }
@@ -113,7 +111,6 @@ fn clipped(text: &str) -> String {
 }
 
 /// One line, fit for a terminal.
-#[cfg(feature = "cli")]
 impl fmt::Display for MadeEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tool, arguments, result, error } = self;
@@ -126,10 +123,9 @@ impl fmt::Display for MadeEffect {
     }
 }
 
-#[cfg(feature = "cli")]
 impl EffectLog {
     /// Returns the lines that follow an error at the terminal; empty if no call may have changed something.
-    pub(crate) fn after_error(&self) -> String {
+    pub fn after_error(&self) -> String {
         if self.effects.is_empty() {
             return String::new();
         }
@@ -145,19 +141,17 @@ impl EffectLog {
 }
 
 /// A sink that keeps the list of the latest run.
-#[cfg(feature = "cli")]
 #[derive(Debug, Default)]
-pub(crate) struct EffectSink(std::sync::Mutex<EffectLog>);
+#[doc(hidden)]
+pub struct EffectSink(std::sync::Mutex<EffectLog>);
 
-#[cfg(feature = "cli")]
 impl EffectSink {
     /// Returns the list so far.
-    pub(crate) fn log(&self) -> EffectLog {
+    pub fn log(&self) -> EffectLog {
         self.0.lock().ignore_poison().clone()
     }
 }
 
-#[cfg(feature = "cli")]
 impl super::EventSink for EffectSink {
     fn emit(&self, event: &Arc<Event>) {
         self.0.lock().ignore_poison().push(event);
@@ -169,7 +163,7 @@ impl super::EventSink for EffectSink {
     }
 }
 
-#[cfg(all(test, feature = "cli"))]
+#[cfg(test)]
 mod tests {
     use jiff::Timestamp;
     use serde_json::json;

@@ -26,7 +26,8 @@ pub(crate) async fn flush(sinks: &[Arc<dyn EventSink>]) {
 }
 
 /// Flushes the sinks that are awaited, for at most [`RUN_FLUSH_TIMEOUT`].
-pub(crate) async fn flush_with_timeout(sinks: &[Arc<dyn EventSink>]) {
+#[doc(hidden)]
+pub async fn flush_with_timeout(sinks: &[Arc<dyn EventSink>]) {
     let mut flushing = pin!(join_all(sinks.iter().filter(|sink| sink.is_awaited()).map(|sink| sink.flush())));
     if poll_immediate(flushing.as_mut()).await.is_some() {
         return;

@@ -10,16 +10,18 @@ use super::buffer::Buffer;
 use super::{Delivery, Event, EventSink};
 
 /// The default number of events that may wait for a sink.
-pub(crate) const CAPACITY: usize = 4096;
+#[doc(hidden)]
+pub const CAPACITY: usize = 4096;
 
 /// Delivers events to a sink on a thread of its own.
-pub(crate) struct Queue {
+#[doc(hidden)]
+pub struct Queue {
     sink: Arc<dyn EventSink>,
     events: Background<Buffer>,
 }
 
 impl Queue {
-    pub(crate) fn new(sink: Arc<dyn EventSink>, capacity: usize) -> Self {
+    pub fn new(sink: Arc<dyn EventSink>, capacity: usize) -> Self {
         let receiver = Arc::clone(&sink);
         let deliver = move |next: &mut Option<_>| next.take().iter().for_each(|event| receiver.emit(event));
         Self { events: Background::new(sink.name(), Buffer::new(capacity), deliver), sink }

@@ -1,6 +1,5 @@
 //! A sink that shows events in a terminal.
 
-#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command line shows answers"))]
 mod answers;
 mod describe;
 mod rows;
@@ -13,13 +12,11 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
-#[cfg(feature = "cli")]
-pub(crate) use self::answers::Answers;
+pub use self::answers::Answers;
 use self::answers::Piece;
 use self::describe::describe;
-pub(crate) use self::rows::{BAR, Rows};
-#[cfg(feature = "cli")]
-pub(crate) use self::values::with_value;
+pub use self::rows::{BAR, Rows};
+pub use self::values::with_value;
 use super::queue::{CAPACITY, Queue};
 use super::{Delivery, Delta, Event, EventKind, EventSink};
 use crate::base::mutex::IgnorePoison;
@@ -102,7 +99,8 @@ impl Verbosity {
 }
 
 /// Writes events to a terminal, in the calling thread.
-pub(crate) struct TerminalWriter<W: Write + Send>(Mutex<State<W>>);
+#[doc(hidden)]
+pub struct TerminalWriter<W: Write + Send>(Mutex<State<W>>);
 
 struct State<W> {
     writer: W,
@@ -126,28 +124,25 @@ impl<W: Write + Send> TerminalWriter<W> {
     }
 
     /// Breaks rows at the terminal's width, so that each starts with its prefix.
-    pub(crate) fn with_width(writer: W, verbosity: Verbosity, width: fn() -> Option<usize>) -> Self {
+    pub fn with_width(writer: W, verbosity: Verbosity, width: fn() -> Option<usize>) -> Self {
         let (in_row, levels) = (None, HashMap::new());
         Self(Mutex::new(State { writer, verbosity, width, in_row, levels, answers: None }))
     }
 
     /// Shows texts of workers while they stream, at any verbosity.
-    #[cfg(feature = "cli")]
-    pub(crate) fn show_answers(&self, answers: Answers) {
+    pub fn show_answers(&self, answers: Answers) {
         self.0.lock().ignore_poison().answers = Some(answers);
     }
 
     /// Ends an unfinished row, so that other output can follow; not if another thread is writing, since it may be blocked.
-    #[cfg(feature = "cli")]
-    pub(crate) fn finish_row(&self) {
+    pub fn finish_row(&self) {
         if let Ok(mut state) = self.0.try_lock() {
             let _ = state.finish_row();
         }
     }
 
     /// Ends the run, and returns the text of the answer that was shown last, unless another thread is writing.
-    #[cfg(feature = "cli")]
-    pub(crate) fn take_answer(&self) -> Option<String> {
+    pub fn take_answer(&self) -> Option<String> {
         let mut state = self.0.try_lock().ok()?;
         let _ = state.finish_row();
         state.answers.as_mut()?.end()

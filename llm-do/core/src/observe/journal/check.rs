@@ -16,7 +16,8 @@ use crate::base::mutex::IgnorePoison;
 ///
 /// Bodies of entries and workers run again. The other calls return what is recorded of them.
 #[derive(Clone)]
-pub(crate) struct ReplayCheck(Arc<Recorded>);
+#[doc(hidden)]
+pub struct ReplayCheck(Arc<Recorded>);
 
 struct Recorded {
     replay: SharedReplay,
@@ -29,20 +30,21 @@ struct Recorded {
 
 /// What was found so far.
 #[derive(Debug, Default)]
-pub(crate) struct Checked {
+#[doc(hidden)]
+pub struct Checked {
     /// The number of steps that are the same.
-    pub(crate) same: usize,
+    pub same: usize,
     /// The keys of the calls whose outcomes were compared.
     made: HashSet<Arc<str>>,
     /// The first difference, and the key of the call that made it.
-    pub(crate) difference: Option<(Arc<str>, String)>,
+    pub difference: Option<(Arc<str>, String)>,
     /// The first step after those that are recorded, if the run had not finished.
-    pub(crate) next: Option<String>,
+    pub next: Option<String>,
 }
 
 impl ReplayCheck {
     /// Creates a journal that replays these records.
-    pub(crate) fn new(
+    pub fn new(
         records: impl IntoIterator<Item = Record>,
         runs_again: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
@@ -55,7 +57,7 @@ impl ReplayCheck {
     }
 
     /// Returns what was found since the last call.
-    pub(crate) fn take(&self) -> Checked {
+    pub fn take(&self) -> Checked {
         std::mem::take(&mut *self.0.checked.lock().ignore_poison())
     }
 }

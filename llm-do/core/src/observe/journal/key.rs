@@ -278,7 +278,8 @@ pub(super) fn describe_place(parent: &str, place: u32) -> String {
 }
 
 /// Returns the name in the last part of a key.
-pub(crate) fn name(key: &str) -> String {
+#[doc(hidden)]
+pub fn name(key: &str) -> String {
     names(key).last().unwrap_or_default()
 }
 
@@ -312,7 +313,8 @@ fn ordinal(n: u64) -> String {
 }
 
 /// Returns a digest of a value as 16 hexadecimal digits, independent of the order of object fields.
-pub(crate) fn digest(value: &Value) -> String {
+#[doc(hidden)]
+pub fn digest(value: &Value) -> String {
     hex(hash(value))
 }
 

@@ -34,7 +34,8 @@ impl PromiseSpec {
 
     /// Returns the digest of what the person sees, which an answer names.
     #[cfg(feature = "serve")]
-    pub(crate) fn digest(&self) -> String {
+    #[doc(hidden)]
+    pub fn digest(&self) -> String {
         use base64::Engine as _;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD;
         use sha2::{Digest, Sha256};

@@ -64,7 +64,8 @@ impl Record {
     }
 
     /// Returns the key of the call that this is a part of, or its own key.
-    pub(crate) fn call(&self) -> &str {
+    #[doc(hidden)]
+    pub fn call(&self) -> &str {
         key::call(&self.key, &self.parent)
     }
 

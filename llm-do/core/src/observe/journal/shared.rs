@@ -83,7 +83,6 @@ impl<R: Recorded> SharedReplay<R> {
     }
 
     /// Notes that a step has begun that is not looked up.
-    #[cfg(feature = "cli")]
     pub(super) fn begin(&self, step: &StepSpec) {
         self.lock().begin(step);
         self.begun.notify_waiters();

@@ -1,6 +1,5 @@
 //! The approvals of a session: the rules, the mode and the approver, applied to calls.
 
-#[cfg(feature = "cli")]
 mod explain;
 
 use std::borrow::Cow;
@@ -24,7 +23,8 @@ use crate::plane::registry::{Registered, Registry};
 
 /// The approvals of a session: the rules, the mode, and the queue of its approver.
 #[derive(Debug)]
-pub(crate) struct Approvals {
+#[doc(hidden)]
+pub struct Approvals {
     mode: ApprovalMode,
     rules: RuleSet,
     queue: Option<ApprovalQueue>,
@@ -82,8 +82,7 @@ impl Approvals {
     }
 
     /// Returns the rule for all calls of a tool; `None` if it depends on the arguments.
-    #[cfg(feature = "cli")]
-    pub(crate) fn fixed_rule(&self, tool: &Registered) -> Option<&Rule> {
+    pub fn fixed_rule(&self, tool: &Registered) -> Option<&Rule> {
         self.rules.fixed(tool).map(|found| &found.rule)
     }
 

@@ -145,7 +145,6 @@ impl Policy {
     }
 
     /// Returns where the rule for a name stands, if it is of a file.
-    #[cfg(feature = "cli")]
     pub(super) fn place_of(&self, name: &str) -> Option<&str> {
         self.places.get(name).map(String::as_str)
     }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-#[cfg(feature = "cli")]
 use super::rules::MatchingRule;
 use super::rules::Rules;
 use super::{AppliedRule, ApprovalRequest, LazyRequest, Rule};
@@ -39,7 +38,6 @@ impl RuleSet {
     }
 
     /// Returns the rule of its runtime that decides about a call, and the other rules that match it.
-    #[cfg(feature = "cli")]
     pub(super) fn explain(
         &self,
         tool: &Registered,

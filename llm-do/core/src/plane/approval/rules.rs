@@ -1,6 +1,5 @@
 //! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool that is called.
 
-#[cfg(feature = "cli")]
 mod explain;
 mod outside;
 
@@ -9,7 +8,6 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-#[cfg(feature = "cli")]
 pub(crate) use self::explain::MatchingRule;
 use super::rule::first_or_block;
 use super::{AppliedRule, ApprovalRequest, LazyRequest, Policy, ProposedCall, Rule};

@@ -31,13 +31,12 @@ impl Location {
     }
 
     /// Returns the name and the version of the package.
-    #[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
     pub(crate) fn package_of(&self) -> Option<(&'static str, &'static str)> {
         self.package
     }
 
     /// Returns whether it is in this crate.
-    #[cfg(all(feature = "cli", feature = "mcp"))]
+    #[cfg(feature = "mcp")]
     pub(crate) fn is_of_this_crate(self) -> bool {
         // The folder of the sources.
         let folder = file!().len() - "plane/definition/declaration.rs".len();

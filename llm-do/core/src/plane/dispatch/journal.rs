@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-pub(crate) use self::call_record::recorded_outcome;
+pub use self::call_record::recorded_outcome;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::outcome::{OwnEnd, WRAPPER as OUTCOME};
 #[cfg(feature = "serve")]

@@ -11,7 +11,8 @@ use crate::plane::definition::{DeclaredRule, Decode, Implementation, ToolDef};
 
 /// Another name of a linked tool.
 #[derive(Debug)]
-pub(crate) struct Alias {
+#[doc(hidden)]
+pub struct Alias {
     pub(crate) name: String,
     /// The registered name of the tool.
     pub(crate) target: String,

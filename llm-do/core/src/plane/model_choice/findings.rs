@@ -16,11 +16,11 @@ const MOST_NOTES: usize = 3;
 
 /// What `check` reports about models, besides the [faults](ModelChoice::faults) that fail every build.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub struct Findings {
     /// Faults that keep an entry from running.
-    pub(crate) faults: Vec<String>,
+    pub faults: Vec<String>,
     /// Faults that a run may never reach, and names that may be valid although they are unknown.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl ModelChoice {

@@ -6,12 +6,12 @@ use super::{Origin, Registry};
 
 /// A toolset that the program adds: the tools that its name stands for.
 #[derive(Clone, Debug)]
-pub(crate) struct Group {
-    pub(crate) name: Arc<str>,
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command line shows it"))]
-    pub(crate) description: String,
+#[doc(hidden)]
+pub struct Group {
+    pub name: Arc<str>,
+    pub description: String,
     /// The registered names of its tools.
-    pub(crate) tools: Vec<Arc<str>>,
+    pub tools: Vec<Arc<str>>,
     /// The names of it and of its tools in the files of other programs, with the registered names.
     pub(crate) foreign: Vec<(String, Arc<str>)>,
     pub(crate) origin: Origin,

@@ -8,13 +8,14 @@ const SEPARATOR: &str = "__";
 
 /// Something that is left out, with the reason.
 #[derive(Clone, Debug)]
-pub(crate) struct LeftOut {
+#[doc(hidden)]
+pub struct LeftOut {
     /// The names by which it may be named; of a server, that of its toolset, or `mcp__` for all servers.
     pub(crate) names: Vec<String>,
     /// The file, the line and the fault.
-    pub(crate) reason: String,
+    pub reason: String,
     /// Whether something is wrong with it; otherwise its file switches it off.
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "`check --strict` counts faults"))]
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "`check --strict` counts faults"))]
     pub(crate) is_fault: bool,
 }
 
@@ -32,13 +33,15 @@ impl LeftOut {
 
 impl Registry {
     /// Returns why what has this name is left out.
-    pub(crate) fn why_left_out(&self, name: &str) -> Option<String> {
+    #[doc(hidden)]
+    pub fn why_left_out(&self, name: &str) -> Option<String> {
         why_left_out(&self.left_out, name).map(|why| why.trim_start_matches("; ").to_owned())
     }
 }
 
 /// Returns why something of this name is left out, as the end of a message.
-pub(crate) fn why_left_out(left_out: &[LeftOut], name: &str) -> Option<String> {
+#[doc(hidden)]
+pub fn why_left_out(left_out: &[LeftOut], name: &str) -> Option<String> {
     let found = left_out.iter().find(|left_out| left_out.is_named(name))?;
     Some(format!("; it is left out: {}", found.reason))
 }

@@ -7,7 +7,8 @@ use crate::plane::definition::Location;
 
 /// The origin of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+#[doc(hidden)]
+pub enum Origin {
     /// The location in the source where it is linked or added to the runtime.
     Source(Location),
     /// A worker file.

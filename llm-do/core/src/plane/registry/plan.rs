@@ -18,7 +18,8 @@ const MAX_DESCRIPTION: usize = 200;
 
 /// How a model implements a worker.
 #[derive(Debug)]
-pub(crate) struct WorkerPlan {
+#[doc(hidden)]
+pub struct WorkerPlan {
     pub(crate) instructions: Arc<str>,
     /// What computes them for each call, if a function does.
     pub(crate) computed: Option<ComputedInstructions>,
@@ -150,8 +151,7 @@ impl WorkerPlan {
     }
 
     /// Returns whether the output is text.
-    #[cfg(feature = "cli")]
-    pub(crate) fn is_text(&self) -> bool {
+    pub fn is_text(&self) -> bool {
         self.shape().is_text
     }
 

@@ -35,7 +35,8 @@ pub struct Registered {
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
-    pub(crate) declared: Option<Arc<Declared>>,
+    #[doc(hidden)]
+    pub declared: Option<Arc<Declared>>,
     /// The instances that a call of it opens, in order.
     pub(crate) instances: Vec<InstanceDef>,
     /// The stateful toolset that it is a method of.
@@ -100,7 +101,6 @@ impl Registered {
     }
 
     /// Returns whether a policy declares its effect.
-    #[cfg(any(feature = "cli", feature = "script"))]
     pub(crate) fn has_effect_of_policy(&self) -> bool {
         self.replaced_effect.is_some()
     }
@@ -112,8 +112,9 @@ impl Registered {
     }
 
     /// Returns whether it is a tool of a toolset that comes with this crate.
-    #[cfg(all(feature = "cli", feature = "mcp"))]
-    pub(crate) fn is_of_this_crate(&self) -> bool {
+    #[cfg(feature = "mcp")]
+    #[doc(hidden)]
+    pub fn is_of_this_crate(&self) -> bool {
         matches!(self.origin, Origin::Source(location) if location.is_of_this_crate())
     }
 
@@ -210,7 +211,8 @@ impl Registered {
     }
 
     /// Returns how a model implements it, if it is a worker.
-    pub(crate) fn plan(&self) -> Option<&Arc<WorkerPlan>> {
+    #[doc(hidden)]
+    pub fn plan(&self) -> Option<&Arc<WorkerPlan>> {
         match &self.code {
             Code::Worker(plan) => Some(plan),
             Code::Function(_) | Code::Value(_) => None,
@@ -327,13 +329,14 @@ impl Registered {
     }
 
     /// Returns whether the schema accepts a value of one argument.
-    #[cfg(feature = "cli")]
-    pub(crate) fn accepts(&self, argument: &str, value: &Value) -> bool {
+    #[doc(hidden)]
+    pub fn accepts(&self, argument: &str, value: &Value) -> bool {
         CheckedSchema::check_property(self.parameters(), argument, value).is_ok()
     }
 
     /// Checks arguments against the schema, and returns all faults.
-    pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
+    #[doc(hidden)]
+    pub fn validate(&self, arguments: &Value) -> Result<(), String> {
         self.arguments.check(arguments)
     }
 }

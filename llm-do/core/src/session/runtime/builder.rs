@@ -5,7 +5,6 @@ mod bounds;
 mod items;
 mod models;
 mod observation;
-#[cfg(feature = "cli")]
 mod preset;
 mod sources;
 
@@ -14,13 +13,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-#[cfg(any(feature = "cli", feature = "script"))]
 use llm_do_providers::PriceTable;
 use llm_do_providers::{CapabilityTable, Model};
 use tokio_util::sync::CancellationToken;
 
-#[cfg(feature = "cli")]
-pub(crate) use self::preset::Preset;
+pub use self::preset::Preset;
 use self::sources::WaitNotice;
 #[cfg(feature = "mcp")]
 use super::root_calls::WeakRuntime;
@@ -30,7 +27,6 @@ use crate::observe::event::{self, EventSink};
 use crate::observe::journal::{ChildSteps, Journal};
 use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
 use crate::plane::config::SessionConfig;
-#[cfg(any(feature = "cli", feature = "project"))]
 use crate::plane::config::WorkingFolder;
 use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
@@ -81,8 +77,8 @@ impl RuntimeBuilder {
     }
 
     /// Builds a session without the state that tools need, since it makes no calls.
-    #[cfg(feature = "cli")]
-    pub(crate) fn state_comes_later(mut self) -> Self {
+    #[doc(hidden)]
+    pub fn state_comes_later(mut self) -> Self {
         self.state_comes_later = true;
         self
     }
@@ -104,8 +100,8 @@ impl RuntimeBuilder {
     }
 
     /// Sets the folder that tools of the working directory use.
-    #[cfg(feature = "cli")]
-    pub(crate) fn working_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+    #[doc(hidden)]
+    pub fn working_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.config.working_folder = WorkingFolder::Given(folder.into());
         self
     }
@@ -132,23 +128,23 @@ impl RuntimeBuilder {
     }
 
     /// Sets the handler of questions to the user, unless one is set.
-    #[cfg(feature = "cli")]
-    pub(crate) fn default_input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
+    #[doc(hidden)]
+    pub fn default_input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
         self.config.input_handler.get_or_insert_with(|| Arc::new(handler));
         self
     }
 
     /// Removes the journal and the shadows, for runs that do not belong to the application.
-    #[cfg(any(feature = "cli", feature = "script"))]
-    pub(crate) fn without_journal_and_shadows(mut self) -> Self {
+    #[doc(hidden)]
+    pub fn without_journal_and_shadows(mut self) -> Self {
         self.config.journal = None;
         self.shadows.clear();
         self
     }
 
     /// Returns a copy of a builder whose items were collected, to build another session on the same registry.
-    #[cfg(any(all(feature = "cli", feature = "eval"), feature = "script"))]
-    pub(crate) fn copy_without_items(&self) -> Self {
+    #[doc(hidden)]
+    pub fn copy_without_items(&self) -> Self {
         Self {
             config: self.config.clone(),
             mode: self.mode,
@@ -194,7 +190,8 @@ impl RuntimeBuilder {
     }
 
     /// Collects the linked items and those that were added.
-    pub(crate) fn collect(&mut self) -> Result<Registry, BuildError> {
+    #[doc(hidden)]
+    pub fn collect(&mut self) -> Result<Registry, BuildError> {
         let mut contents = std::mem::take(&mut self.contents);
         let store = self.worker_store.as_deref();
         let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
@@ -211,13 +208,14 @@ impl RuntimeBuilder {
     }
 
     /// Returns the prices of models.
-    #[cfg(any(feature = "cli", feature = "script"))]
-    pub(crate) fn price_table(&self) -> &PriceTable {
+    #[doc(hidden)]
+    pub fn price_table(&self) -> &PriceTable {
         &self.config.prices
     }
 
     /// Builds the session with a registry that was collected before.
-    pub(crate) fn build_on(mut self, registry: Registry) -> Result<Runtime, BuildError> {
+    #[doc(hidden)]
+    pub fn build_on(mut self, registry: Registry) -> Result<Runtime, BuildError> {
         let missing = registry.missing_state(|key| self.config.state.contains_key(&key.id));
         if !missing.is_empty() && !self.state_comes_later {
             return Err(BuildError::MissingState(missing));

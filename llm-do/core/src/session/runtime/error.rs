@@ -39,8 +39,8 @@ impl From<RegistryError> for BuildError {
 
 impl BuildError {
     /// Returns the text for the command line, where the application does not call `Runtime::builder()` itself.
-    #[cfg(feature = "cli")]
-    pub(crate) fn of_command_line(&self) -> String {
+    #[doc(hidden)]
+    pub fn of_command_line(&self) -> String {
         let Self::MissingState(missing) = self else { return self.to_string() };
         let heading = "missing state; set it with `Cli::new().configure(|builder| builder.state(..))`:";
         missing.iter().fold(heading.to_owned(), |text, missing| format!("{text}\n  {missing}"))

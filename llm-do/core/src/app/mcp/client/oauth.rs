@@ -26,8 +26,8 @@ pub(super) use self::challenge::is_unauthorized;
 use self::keyring::KeyringStore;
 use self::network::{Fault, Network};
 use self::redirect::{check_redirect, registration_advice};
-#[cfg(all(feature = "cli", feature = "project"))]
-pub(in crate::app) use self::redirect::{is_login_answer, login_state};
+#[cfg(feature = "project")]
+pub use self::redirect::{is_login_answer, login_state};
 use self::store::{FileStore, Kept};
 use super::error::McpError;
 use super::exchange::Exchange;
@@ -75,7 +75,8 @@ pub struct OAuth {
 
 /// Where tokens are kept.
 #[derive(Clone, Debug)]
-pub(in crate::app) enum TokenStore {
+#[doc(hidden)]
+pub enum TokenStore {
     /// In files of a folder.
     Folder(PathBuf),
     /// In the keyring of the system, or else in files of a folder.
@@ -111,7 +112,7 @@ impl OAuth {
     }
 
     /// Uses tokens that are kept, and logs no user in.
-    #[cfg(all(feature = "cli", feature = "project"))]
+    #[cfg(feature = "project")]
     pub(in crate::app) fn kept(tokens: TokenStore) -> Self {
         Self {
             authorizer: None,
@@ -160,8 +161,9 @@ impl OAuth {
     }
 
     /// Keeps the tokens there.
-    #[cfg(all(feature = "cli", feature = "project"))]
-    pub(in crate::app) fn tokens_in(mut self, tokens: TokenStore) -> Self {
+    #[cfg(feature = "project")]
+    #[doc(hidden)]
+    pub fn tokens_in(mut self, tokens: TokenStore) -> Self {
         self.tokens = Some(tokens);
         self
     }
@@ -178,8 +180,8 @@ impl TokenStore {
     }
 
     /// Removes the tokens of the server at `url`; returns whether there were some.
-    #[cfg(all(feature = "cli", feature = "project"))]
-    pub(in crate::app) async fn forget(&self, url: &str) -> Result<bool, BoxError> {
+    #[cfg(feature = "project")]
+    pub async fn forget(&self, url: &str) -> Result<bool, BoxError> {
         let store = self.of(url);
         // A store that cannot be read can be cleared.
         let is_kept = store.load().await.is_ok_and(|tokens| tokens.is_some());
@@ -188,8 +190,8 @@ impl TokenStore {
     }
 
     /// Returns the file with the tokens of the server at `url`, if they are in one.
-    #[cfg(all(feature = "cli", feature = "project"))]
-    pub(in crate::app) fn file(&self, url: &str) -> Option<PathBuf> {
+    #[cfg(feature = "project")]
+    pub fn file(&self, url: &str) -> Option<PathBuf> {
         let folder = match self {
             Self::Folder(folder) => folder,
             #[cfg(feature = "keyring")]

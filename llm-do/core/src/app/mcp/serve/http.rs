@@ -240,7 +240,8 @@ impl McpService {
     }
 
     /// Does the same, and calls `ready` once connections are accepted.
-    pub(in crate::app) async fn serve_http_and_report(
+    #[doc(hidden)]
+    pub async fn serve_http_and_report(
         self,
         listener: TcpListener,
         options: HttpOptions,

@@ -14,7 +14,8 @@ use crate::plane::registry::Origin;
 const HARMLESS: [&str; 2] = ["user_input_ask_user", "worker_call"];
 
 /// Returns what a worker does beyond asking the model of the user with tools whose calls are approved.
-pub(in crate::app) fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]) -> Vec<Demand> {
+#[doc(hidden)]
+pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]) -> Vec<Demand> {
     // Without `..`: a new key does not compile before it is decided whether it is a demand.
     let WorkerSpec {
         name,

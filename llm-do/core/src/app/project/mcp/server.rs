@@ -9,7 +9,7 @@ use llm_do_worker_file::{McpOAuth, McpServer, McpTransport};
 
 use super::program::{self, Programs};
 use super::variable;
-#[cfg(all(feature = "cli", feature = "mcp"))]
+#[cfg(feature = "mcp")]
 use crate::app::mcp::TokenStore;
 use crate::app::project::report::{Report, shown};
 
@@ -20,7 +20,8 @@ const MAX_NAMES: usize = 100;
 
 /// A server, as a file describes it: variables are not replaced yet.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerFile {
+#[doc(hidden)]
+pub struct ServerFile {
     pub(super) server: McpServer,
     /// The file and line.
     pub(super) place: String,
@@ -33,7 +34,7 @@ pub(crate) struct ServerFile {
     /// The programs of the project that it runs.
     pub(super) programs: Programs,
     /// Where its tokens are kept.
-    #[cfg(all(feature = "cli", feature = "mcp"))]
+    #[cfg(feature = "mcp")]
     pub(super) tokens: Option<TokenStore>,
 }
 
@@ -50,20 +51,20 @@ impl ServerFile {
             is_external: report.is_external(),
             root: root.to_owned(),
             programs,
-            #[cfg(all(feature = "cli", feature = "mcp"))]
+            #[cfg(feature = "mcp")]
             tokens: None,
         }
     }
 
     /// Uses the tokens that are kept there.
-    #[cfg(all(feature = "cli", feature = "mcp"))]
+    #[cfg(feature = "mcp")]
     pub(in crate::app::project) fn tokens_in(mut self, tokens: Option<&TokenStore>) -> Self {
         self.tokens = tokens.cloned();
         self
     }
 
     /// Returns the name of the server.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.server.name.value
     }
 

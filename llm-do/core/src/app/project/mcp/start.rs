@@ -10,7 +10,6 @@ use super::program::{self, Programs};
 use super::server::ServerFile;
 use super::variable::expanded;
 use crate::app::mcp::McpServer;
-#[cfg(feature = "cli")]
 use crate::app::mcp::OAuth;
 use crate::app::project::folder::Folder;
 use crate::declare::worker_file::LoadedFile;
@@ -56,19 +55,11 @@ impl ServerFile {
         if *optional { server.optional().with_faults(faults) } else { server.with_faults(faults) }
     }
 
-    #[cfg(feature = "cli")]
     fn with_kept_tokens(&self, server: McpServer, oauth: &McpOAuth) -> McpServer {
         match &self.tokens {
             Some(tokens) => server.oauth(configured(OAuth::kept(tokens.clone()), oauth)),
             None => server,
         }
-    }
-
-    /// The command line alone keeps tokens of projects.
-    #[cfg(not(feature = "cli"))]
-    #[expect(clippy::unused_self, reason = "as with the feature `cli`")]
-    fn with_kept_tokens(&self, server: McpServer, _: &McpOAuth) -> McpServer {
-        server
     }
 
     /// Returns the check that the command runs the same programs as when the project was read: it searches for them again, since a
@@ -98,38 +89,35 @@ impl ServerFile {
 }
 
 /// How the user of the command line logs in at a server.
-#[cfg(feature = "cli")]
 #[derive(Debug)]
-pub(crate) struct LogIn<'a> {
+#[doc(hidden)]
+pub struct LogIn<'a> {
     file: &'a ServerFile,
     /// The URL of the server.
-    pub(crate) url: String,
+    pub url: String,
     oauth: &'a McpOAuth,
 }
 
-#[cfg(feature = "cli")]
 impl ServerFile {
     /// Returns how the user logs in; `None` for a program.
-    pub(crate) fn log_in(&self) -> Option<Result<LogIn<'_>, String>> {
+    pub fn log_in(&self) -> Option<Result<LogIn<'_>, String>> {
         let McpTransport::Http { url, oauth, .. } = &self.server.transport else { return None };
         Some(expanded(url).map(|url| LogIn { file: self, url, oauth }))
     }
 }
 
-#[cfg(feature = "cli")]
 impl LogIn<'_> {
     /// Returns the port of the redirect; 0 for any.
-    pub(crate) fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.oauth.callback_port.unwrap_or_default()
     }
 
     /// Returns the server with a login.
-    pub(crate) fn server(&self, oauth: OAuth) -> McpServer {
+    pub fn server(&self, oauth: OAuth) -> McpServer {
         self.file.server().oauth(configured(oauth, self.oauth))
     }
 }
 
-#[cfg(feature = "cli")]
 fn configured(login: OAuth, given: &McpOAuth) -> OAuth {
     let login = login.scopes(&given.scopes);
     match &given.client_id {

@@ -112,7 +112,8 @@ pub(super) fn expanded(text: &str) -> Result<String, String> {
 mod tests {
     use super::{expand, names};
 
-    fn expanded(text: &str) -> Result<String, String> {
+    #[doc(hidden)]
+    pub fn expanded(text: &str) -> Result<String, String> {
         expand(text, |name| match name {
             "A" => Some("a".to_owned()),
             "EMPTY" => Some(String::new()),

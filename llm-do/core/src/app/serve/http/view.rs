@@ -16,7 +16,8 @@ use crate::base::usage::RunUsage;
 use crate::observe::event::{EffectLog, MadeEffect};
 
 /// The maximum number of runs, chats, approvals and questions in a list.
-pub(in crate::app) const MAX_LIST: u32 = 500;
+#[doc(hidden)]
+pub const MAX_LIST: u32 = 500;
 
 /// A request to start a run.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -38,20 +39,21 @@ fn no_arguments() -> Value {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "::schemars")]
-pub(in crate::app) struct RunListQuery {
+#[doc(hidden)]
+pub struct RunListQuery {
     /// Only runs in this state.
-    pub(in crate::app) state: Option<RunState>,
+    pub state: Option<RunState>,
     /// Only runs of this entry.
-    pub(in crate::app) entry: Option<String>,
+    pub entry: Option<String>,
     /// Only runs of this chat.
-    pub(in crate::app) chat: Option<String>,
+    pub chat: Option<String>,
     /// Only runs before this one: `next` of the page before.
-    pub(in crate::app) before: Option<String>,
+    pub before: Option<String>,
     /// Only runs that were started at this time or later.
     #[schemars(with = "Option<String>")]
-    pub(in crate::app) since: Option<Timestamp>,
+    pub since: Option<Timestamp>,
     /// The maximum number of runs: default 50, at most 500; fewer if they are long.
-    pub(in crate::app) limit: Option<u32>,
+    pub limit: Option<u32>,
 }
 
 impl RunListQuery {

@@ -10,7 +10,8 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "::schemars")]
-pub(in crate::app) enum RunState {
+#[doc(hidden)]
+pub enum RunState {
     /// It waits for a process to start or resume it.
     Queued,
     /// A process runs it.
@@ -26,10 +27,10 @@ pub(in crate::app) enum RunState {
 }
 
 impl RunState {
-    pub(in crate::app) const ALL: [Self; 6] =
+    pub const ALL: [Self; 6] =
         [Self::Queued, Self::Running, Self::Waiting, Self::Succeeded, Self::Failed, Self::Cancelled];
 
-    pub(in crate::app) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",

@@ -6,7 +6,8 @@ use crate::app::trace::diff::{Difference, Kind, Measured};
 use crate::base::printable::printable_line;
 
 /// Returns the calls that differ, with their callers.
-pub(crate) fn changes(differences: &[Difference], style: Style) -> String {
+#[doc(hidden)]
+pub fn changes(differences: &[Difference], style: Style) -> String {
     let mut text = String::new();
     for difference in differences {
         add(&mut text, difference, 0, style);

@@ -14,7 +14,8 @@ const THOUGHT: usize = 1 << 10;
 ///
 /// A worker writes to the user if it is the root call, or if the root call is an entry or a tool that calls it. At any
 /// time a single answer is in the foreground; the texts of concurrent answers wait until it is complete.
-pub(crate) struct Answers {
+#[doc(hidden)]
+pub struct Answers {
     /// Returns whether the worker of this name answers with text, and not with JSON.
     is_text: Box<dyn Fn(&str) -> bool + Send>,
     /// The run, and whether its root call is a worker.
@@ -53,7 +54,7 @@ pub(super) enum Piece {
 
 impl Answers {
     /// Shows the texts of the workers of whose names `is_text` is true.
-    pub(crate) fn new(is_text: impl Fn(&str) -> bool + Send + 'static) -> Self {
+    pub fn new(is_text: impl Fn(&str) -> bool + Send + 'static) -> Self {
         Self { is_text: Box::new(is_text), root: None, writers: VecDeque::new(), shown: None }
     }
 

@@ -1,24 +1,26 @@
 //! Text wrapped to the rows of a terminal, each with a prefix that shows whose text it is.
 
 /// The prefix of text that is not the program's own.
-pub(crate) const BAR: &str = "│ ";
+#[doc(hidden)]
+pub const BAR: &str = "│ ";
 
 /// What replaces a tab in rows of limited width.
 const TAB: &str = "    ";
 
 /// The prefixes of rows, and their width if the terminal has one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows<'a> {
+#[doc(hidden)]
+pub struct Rows<'a> {
     /// The prefix of the first row.
-    pub(crate) first: &'a str,
+    pub first: &'a str,
     /// The prefix of all other rows.
-    pub(crate) other: &'a str,
-    pub(crate) width: Option<usize>,
+    pub other: &'a str,
+    pub width: Option<usize>,
 }
 
 impl Rows<'_> {
     /// Returns the rows of a text, each ended by a line break.
-    pub(crate) fn format(&self, text: &str) -> String {
+    pub fn format(&self, text: &str) -> String {
         let (mut output, mut column) = (self.first.to_owned(), Some(columns(self.first)));
         self.push(&mut output, &mut column, text);
         output.push('\n');

@@ -11,7 +11,8 @@ const WIDTH: usize = 160;
 const LINES: usize = 10;
 
 /// Puts a value between two texts: a value of one line on the same line, a longer one below, each line behind a bar.
-pub(crate) fn with_value(before: &str, value: &str, after: &str) -> String {
+#[doc(hidden)]
+pub fn with_value(before: &str, value: &str, after: &str) -> String {
     let mut lines = value.lines();
     match (lines.next(), lines.next()) {
         (None, _) => format!("{before}{after}"),

@@ -16,11 +16,7 @@ impl Approvals {
     /// # Errors
     ///
     /// Returns the faults of the arguments.
-    pub(crate) fn explain(
-        &self,
-        tool: &Registered,
-        arguments: Value,
-    ) -> Result<(MatchingRule, Vec<MatchingRule>), Fault> {
+    pub fn explain(&self, tool: &Registered, arguments: Value) -> Result<(MatchingRule, Vec<MatchingRule>), Fault> {
         let prepared = Prepared::decode(tool, arguments, true)?;
         let mut request = ApprovalRequest::new(Arc::clone(&tool.name), Value::Null);
         request.set_arguments(prepared.shown()?);

@@ -11,7 +11,8 @@ use crate::plane::approval::Rule;
 
 impl Policy {
     /// Lists what it approves in advance, each with the place of the rule, if it is known.
-    pub(crate) fn approved_in_advance(&self) -> Vec<(Option<&str>, String)> {
+    #[doc(hidden)]
+    pub fn approved_in_advance(&self) -> Vec<(Option<&str>, String)> {
         self.layers().flat_map(Self::own_approvals).collect()
     }
 

@@ -97,7 +97,6 @@ impl CallRule {
     }
 
     /// Returns its file and line, if it is of a file.
-    #[cfg(feature = "cli")]
     pub(in super::super) fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
@@ -233,7 +232,6 @@ impl Policy {
     }
 
     /// Lists its rules that match a call, in the order of their precedence, except for blocks.
-    #[cfg(feature = "cli")]
     pub(in super::super) fn all_for_arguments(&self, tool: &Registered, request: &ApprovalRequest) -> Vec<&CallRule> {
         let mut matching: Vec<_> = self.calls.iter().filter(|call| call.matches(tool, request)).collect();
         matching.sort_by_key(|call| match call.calls {

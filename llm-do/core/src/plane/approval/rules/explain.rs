@@ -10,7 +10,8 @@ use crate::plane::registry::Registered;
 
 /// A rule that matches a call, with the reason.
 #[derive(Debug)]
-pub(crate) struct MatchingRule {
+#[doc(hidden)]
+pub struct MatchingRule {
     found: AppliedRule,
     /// The file and the line, if they are known.
     place: Option<String>,
@@ -22,7 +23,7 @@ impl MatchingRule {
         Self { found, place: place.map(str::to_owned), text }
     }
 
-    pub(crate) fn rule(&self) -> &Rule {
+    pub fn rule(&self) -> &Rule {
         &self.found.rule
     }
 

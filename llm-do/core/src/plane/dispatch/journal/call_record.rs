@@ -107,7 +107,8 @@ pub(super) fn digest_of(record: &CallRecord) -> String {
 /// Returns the outcome of a recorded call of `tool`: the value of a [`Call`](StepKind::Call) or [`Result`](StepKind::Result) step.
 ///
 /// Returns `None` if its model failed, so that there is no answer.
-pub(crate) fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcome> {
+#[doc(hidden)]
+pub fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcome> {
     let Ok(CallRecord { outcome, .. }) = serde_json::from_value(value) else {
         return Some(event::Outcome::Error(format!("invalid journal record: expected a result of `{tool}`")));
     };

@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use super::RuntimeBuilder;
-#[cfg(feature = "cli")]
 use crate::plane::approval::Approvals;
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision, Policy};
 use crate::plane::guard::Guard;
-#[cfg(feature = "cli")]
 use crate::plane::registry::Registry;
-#[cfg(feature = "cli")]
 use crate::session::runtime::BuildError;
 
 impl RuntimeBuilder {
@@ -27,8 +24,8 @@ impl RuntimeBuilder {
     }
 
     /// Adds rules that apply before those of the policy.
-    #[cfg(feature = "cli")]
-    pub(crate) fn preferred_policy(mut self, policy: Policy) -> Self {
+    #[doc(hidden)]
+    pub fn preferred_policy(mut self, policy: Policy) -> Self {
         self.policy = policy.or(self.policy);
         self
     }
@@ -131,27 +128,27 @@ impl RuntimeBuilder {
     }
 
     /// Sets the approver, unless one is set.
-    #[cfg(feature = "cli")]
-    pub(crate) fn default_approver(mut self, approver: impl Approver + 'static) -> Self {
+    #[doc(hidden)]
+    pub fn default_approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver.get_or_insert_with(|| Arc::new(approver));
         self
     }
 
     /// Returns whether calls that need approval would be denied, because no approver is set.
-    #[cfg(feature = "cli")]
-    pub(crate) fn has_no_approver(&self) -> bool {
+    #[doc(hidden)]
+    pub fn has_no_approver(&self) -> bool {
         self.mode.unwrap_or_default() == ApprovalMode::Prompt && self.approver.is_none()
     }
 
     /// Returns whether the approver decides about calls that need approval.
-    #[cfg(feature = "cli")]
-    pub(crate) fn asks_approver(&self) -> bool {
+    #[doc(hidden)]
+    pub fn asks_approver(&self) -> bool {
         self.mode.unwrap_or_default() == ApprovalMode::Prompt && self.approver.is_some()
     }
 
     /// Returns the approvals of a session over this registry.
-    #[cfg(feature = "cli")]
-    pub(crate) fn approvals(self, registry: &Registry) -> Result<Approvals, BuildError> {
+    #[doc(hidden)]
+    pub fn approvals(self, registry: &Registry) -> Result<Approvals, BuildError> {
         Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, registry).map_err(BuildError::Policy)
     }
 }

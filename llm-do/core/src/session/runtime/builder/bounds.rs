@@ -108,16 +108,16 @@ impl RuntimeBuilder {
     }
 
     /// Changes the limits of runs.
-    #[cfg(any(feature = "cli", feature = "script"))]
-    pub(crate) fn map_limits(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
+    #[doc(hidden)]
+    pub fn map_limits(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
         let limits = change(self.config.limits.take().map(Arc::unwrap_or_clone).unwrap_or_default());
         self.config.limits = Some(limits).filter(|limits| *limits != Limits::default()).map(Arc::new);
         self
     }
 
     /// Returns the token that cancels all runs.
-    #[cfg(any(feature = "cli", feature = "script"))]
-    pub(crate) fn cancellation_token(&self) -> CancellationToken {
+    #[doc(hidden)]
+    pub fn cancellation_token(&self) -> CancellationToken {
         self.cancellation.clone()
     }
 }

@@ -1,11 +1,9 @@
 //! Which linked items a runtime has, and the workers and tools that are added to them.
 
-#[cfg(feature = "cli")]
 use std::path::Path;
 use std::path::PathBuf;
 
 use super::RuntimeBuilder;
-#[cfg(feature = "cli")]
 use crate::declare::worker_file;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::Location;
@@ -15,7 +13,6 @@ use crate::plane::function_tool::FunctionTool;
 #[cfg(feature = "project")]
 use crate::plane::registry::LeftOut;
 use crate::plane::registry::Origin;
-#[cfg(feature = "cli")]
 use crate::session::runtime::BuildError;
 
 impl RuntimeBuilder {
@@ -63,8 +60,8 @@ impl RuntimeBuilder {
     }
 
     /// Adds the worker files of a folder, and returns its workers.
-    #[cfg(feature = "cli")]
-    pub(crate) fn read_worker_dir(mut self, folder: &Path) -> Result<(Self, Vec<(WorkerSpec, Origin)>), BuildError> {
+    #[doc(hidden)]
+    pub fn read_worker_dir(mut self, folder: &Path) -> Result<(Self, Vec<(WorkerSpec, Origin)>), BuildError> {
         let store = self.worker_store.as_deref();
         let read = worker_file::read_dirs(&[folder.to_owned()], store).map_err(BuildError::WorkerFiles)?;
         let workers: Vec<_> = read.into_iter().map(|(spec, file)| (spec, Origin::File(file))).collect();

@@ -21,15 +21,15 @@ impl RuntimeBuilder {
     }
 
     /// Sets the model of workers that declare none; errors name the setting.
-    #[cfg(feature = "cli")]
-    pub(crate) fn model_set_by(mut self, name: String, setting: String) -> Self {
+    #[doc(hidden)]
+    pub fn model_set_by(mut self, name: String, setting: String) -> Self {
         self.model = Some(SessionModel { name, set_by: setting.into() });
         self
     }
 
     /// Has these workers use the model that is set in place of the one that they declare.
-    #[cfg(all(feature = "cli", feature = "eval"))]
-    pub(crate) fn override_models_of(mut self, workers: &[String]) -> Self {
+    #[doc(hidden)]
+    pub fn override_models_of(mut self, workers: &[String]) -> Self {
         self.overridden.extend(workers.iter().cloned());
         self
     }

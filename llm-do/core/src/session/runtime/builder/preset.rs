@@ -6,19 +6,21 @@ use crate::plane::approval::ApprovalMode;
 
 /// Settings of a builder.
 #[derive(Clone, Debug)]
-pub(crate) struct Preset {
+#[doc(hidden)]
+pub struct Preset {
     /// The model of workers that declare none.
-    pub(crate) model: Option<String>,
-    pub(crate) approval_mode: ApprovalMode,
-    pub(crate) end_on_denial: bool,
-    pub(crate) max_depth: u32,
-    pub(crate) limits: Limits,
-    pub(crate) content: bool,
+    pub model: Option<String>,
+    pub approval_mode: ApprovalMode,
+    pub end_on_denial: bool,
+    pub max_depth: u32,
+    pub limits: Limits,
+    pub content: bool,
 }
 
 impl RuntimeBuilder {
     /// Returns the settings that were set so far.
-    pub(crate) fn preset(&self) -> Preset {
+    #[doc(hidden)]
+    pub fn preset(&self) -> Preset {
         let model = self.model.as_ref().map(|model| model.name.clone());
         Preset {
             model: model.or_else(|| self.default_model.clone()),

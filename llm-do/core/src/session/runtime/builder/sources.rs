@@ -14,10 +14,10 @@ use super::items::caller;
 #[cfg(feature = "mcp")]
 use crate::plane::function_tool::FunctionTool;
 use crate::plane::registry::{Contents, Group, LeftOut, Origin, foreign_tool_name, is_of};
-#[cfg(all(feature = "cli", feature = "mcp"))]
+#[cfg(feature = "mcp")]
 use crate::plane::tool_source::Listing;
 use crate::plane::tool_source::{LoadedTools, ToolSource};
-#[cfg(all(feature = "cli", feature = "mcp"))]
+#[cfg(feature = "mcp")]
 use crate::session::runtime::BuildError;
 
 /// Runs something that takes long, and shows what is waited for.
@@ -39,15 +39,16 @@ impl RuntimeBuilder {
     }
 
     /// Returns what the sources left out, and the rules of the policy that approve nothing, once the items are collected.
-    #[cfg(feature = "cli")]
-    pub(crate) fn warnings(&self) -> &[String] {
+    #[doc(hidden)]
+    pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
     /// Asks the sources for all that they list, instead of adding their tools; sources of other programs' files that cannot be used are
     /// left out.
-    #[cfg(all(feature = "cli", feature = "mcp"))]
-    pub(crate) fn load_listings(&mut self) -> Result<(Vec<Listing>, Vec<LeftOut>), BuildError> {
+    #[cfg(feature = "mcp")]
+    #[doc(hidden)]
+    pub fn load_listings(&mut self) -> Result<(Vec<Listing>, Vec<LeftOut>), BuildError> {
         self.sources.iter().for_each(|(source, _)| source.begin(&self.config.project_root));
         let (mut listings, mut left_out, mut faults) = (Vec::new(), Vec::new(), Vec::new());
         for (source, origin) in std::mem::take(&mut self.sources) {
@@ -61,14 +62,14 @@ impl RuntimeBuilder {
     }
 
     /// Has only the sources of files asked that runs of these items can need; other tools are missing. Default: all.
-    #[cfg(feature = "cli")]
-    pub(crate) fn for_runs_of(&mut self, roots: impl IntoIterator<Item: Into<String>>) {
+    #[doc(hidden)]
+    pub fn for_runs_of(&mut self, roots: impl IntoIterator<Item: Into<String>>) {
         self.roots = Some(roots.into_iter().map(Into::into).collect());
     }
 
     /// Sets what shows that a source is waited for. Default: nothing.
-    #[cfg(feature = "cli")]
-    pub(crate) fn wait_notice(&mut self, notice: WaitNotice) {
+    #[doc(hidden)]
+    pub fn wait_notice(&mut self, notice: WaitNotice) {
         self.wait_notice = Some(notice);
     }
 

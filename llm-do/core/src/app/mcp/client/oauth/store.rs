@@ -23,7 +23,7 @@ impl FileStore {
         Self { file: folder.join(name) }
     }
 
-    #[cfg(all(feature = "cli", feature = "project"))]
+    #[cfg(feature = "project")]
     pub(super) fn path(&self) -> &Path {
         &self.file
     }
