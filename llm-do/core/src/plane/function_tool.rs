@@ -63,7 +63,7 @@ pub(crate) type DecodeValue = dyn Fn(Value) -> std::result::Result<Box<dyn Start
 /// [`RuntimeBuilder::tool`](crate::session::runtime::RuntimeBuilder::tool).
 ///
 /// For tools that are known only at run time, such as those of a plugin or of another service; a function that is known
-/// when the program is compiled is a [`#[tool]`](macro@crate::tool). Models, code and worker files find it by its name,
+/// when the program is compiled is a [`#[tool]`](macro@llm_do_macros::tool). Models, code and worker files find it by its name,
 /// and every call of it takes the same path as a call of a linked tool. It may call everything in the runtime,
 /// unless [`toolsets`](Self::toolsets) lists what.
 ///
@@ -178,7 +178,7 @@ impl FunctionTool {
 
     /// Defines a tool whose arguments are decoded as a type, from which their schema is made.
     ///
-    /// The type is a struct with [`#[data]`](macro@crate::data), or with derives of `Deserialize` and `JsonSchema`.
+    /// The type is a struct with [`#[data]`](macro@llm_do_macros::data), or with derives of `Deserialize` and `JsonSchema`.
     pub fn typed<A, F, R, T>(
         name: impl Into<String>,
         description: impl Into<String>,

@@ -19,7 +19,7 @@ use crate::declare::tool::Effect;
 /// An MCP server: how it is reached, and what of it is used.
 ///
 /// Give it to [`RuntimeBuilder::mcp`](crate::session::runtime::RuntimeBuilder::mcp), which makes a toolset of its tools: `mcp__NAME`, with
-/// the tools `mcp__NAME__TOOL`. See [the page about MCP servers](crate::app::mcp::using_servers).
+/// the tools `mcp__NAME__TOOL`. See [the page about MCP servers](https://docs.rs/llm-do/latest/llm_do/mcp/using_servers/index.html).
 ///
 /// # Examples
 ///
@@ -251,7 +251,7 @@ impl McpServer {
 
     /// Lets the server ask this model, `provider:model` (sampling). Default: its requests are refused.
     ///
-    /// Each request is a call of the tool `mcp_sampling__NAME`, which [needs approval](crate::app::mcp::using_servers#questions-of-a-server)
+    /// Each request is a call of the tool `mcp_sampling__NAME`, which [needs approval](https://docs.rs/llm-do/latest/llm_do/mcp/using_servers/index.html#questions-of-a-server)
     /// and counts for the run whose call the server answers.
     pub fn sampling(mut self, model: impl Into<String>) -> Self {
         self.sampling = Some(model.into());
