@@ -2,6 +2,7 @@
 //!
 //! The types that are written are of other crates, so its methods are inlined there.
 
+mod form;
 mod text;
 
 use serde::ser::{
@@ -10,6 +11,7 @@ use serde::ser::{
 };
 use serde_json::{Error, Result};
 
+pub(crate) use self::form::Json;
 pub(crate) use self::text::{has_escaped, write_text};
 
 /// The name by which `serde_json` recognizes its `RawValue`, which is passed on as it was written.
@@ -22,7 +24,7 @@ pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 /// Returns an error for what `serde_json` rejects, and for a map whose keys are not texts.
 #[inline]
 pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut String, value: &T) -> Result<()> {
-    value.serialize(Json { out, is_raw: false })
+    value.serialize(Writer { out, is_raw: false })
 }
 
 /// Adds the digits of an integer.
@@ -36,7 +38,7 @@ pub(crate) fn write_integer(out: &mut String, value: impl itoa::Integer + Copy +
 }
 
 /// Serializes to the end of a buffer.
-struct Json<'a> {
+struct Writer<'a> {
     out: &'a mut String,
     /// Whether a text is JSON, which is added as it is.
     is_raw: bool,
@@ -52,7 +54,7 @@ struct Items<'a> {
     end: &'static str,
 }
 
-impl<'a> Json<'a> {
+impl<'a> Writer<'a> {
     #[inline]
     fn items(self, start: &str, end: &'static str) -> Items<'a> {
         self.out.push_str(start);
@@ -86,7 +88,7 @@ impl Items<'_> {
     #[inline]
     fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
         if self.is_raw {
-            return value.serialize(Json { out: self.out, is_raw: true });
+            return value.serialize(Writer { out: self.out, is_raw: true });
         }
         self.separate();
         write_text(self.out, key);
@@ -121,7 +123,7 @@ macro_rules! as_serde_json {
     };
 }
 
-impl<'a> Serializer for Json<'a> {
+impl<'a> Serializer for Writer<'a> {
     type Ok = ();
     type Error = Error;
     type SerializeSeq = Items<'a>;

@@ -21,7 +21,6 @@ pub use self::returned::{
     Failure, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue,
     Yields,
 };
-pub(crate) use self::tool_return::Content;
 pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 pub use self::worker_output::WorkerOutput;
 use crate::base::error::{CallError, Fault};

@@ -58,7 +58,7 @@ impl OpenCall<'_> {
                     [] => Vec::new(),
                     files => files.iter().map(named).collect(),
                 };
-                (Outcome::Result(EventValue::of_result(returned)), attachments, returned.note.clone())
+                (Outcome::Result(EventValue::from_json(returned.content.clone())), attachments, returned.note.clone())
             }
             Err(error) => (Outcome::Error(chain(error)), Vec::new(), None),
         });

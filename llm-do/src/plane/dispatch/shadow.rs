@@ -155,7 +155,7 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
 fn spawn(call: &Call<'_>, arguments: &Value, result: &CallResult) {
     let (run, ctx) = (call.run, call.ctx);
     let answer = match result {
-        Ok(returned) => Outcome::Result(EventValue::of_result(returned)),
+        Ok(returned) => Outcome::Result(EventValue::from_json(returned.content.clone())),
         // The worker answers anyway.
         Err(_) if run.plane.hybrids.is_attempt(ctx) => return,
         Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
@@ -206,7 +206,7 @@ impl Comparison {
         let Shadow { worker, agreement, .. } = &self.state.shadow;
         let other =
             match detached.dispatch(Callee::Item(worker), GivenArguments::Value(self.arguments), Caller::Code).await {
-                Ok(returned) => Outcome::Result(returned.into_value().into()),
+                Ok(returned) => Outcome::Result(EventValue::from_json(returned.content)),
                 // A cancelled worker has no result to compare.
                 Err(error) if error.is_cancelled() => return,
                 Err(error) => Outcome::Error(chain(&error)),

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Code, Registered, WorkerPlan};
 use crate::base::error::Fault;
+use crate::base::json::Json;
 use crate::declare::argument::{Given, add_unwritten, is_contained};
 use crate::declare::schema::{CheckedSchema, follow};
 use crate::observe::event::EventValue;
@@ -236,8 +237,8 @@ impl Prepared {
             _ => None,
         };
         match text {
-            Some(text) => Ok(EventValue::from_json(text)),
-            None => self.share_arguments().map(EventValue::from_shared),
+            Some(text) => Ok(EventValue::from_json(Json::from_text(text))),
+            None => self.share_arguments().map(|shared| Value::clone(&shared).into()),
         }
     }
 

@@ -114,6 +114,6 @@ pub(crate) fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcom
     if matches!(outcome, RecordedOutcome::Failure(Failure::Model { .. })) {
         return None;
     }
-    let result = outcome.into_result(tool).map(|returned| returned.into_value().into());
+    let result = outcome.into_result(tool).map(|returned| event::EventValue::from_json(returned.content));
     Some(result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result))
 }
