@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_value_of_a_plain_untrusted_schema_is_accepted_at_once() {
+    fn a_large_value_of_a_plain_untrusted_schema_is_accepted_quickly() {
         let number = json!({ "type": "integer", "minimum": 0 });
         let list = |item| CheckedSchema::new(&json!({ "type": "array", "items": item })).untrusted();
         let numbers = |last: i64| Value::from([vec![0; 20_000], vec![last]].concat());
