@@ -138,7 +138,6 @@ const _: () = {
     }
     impl __llm_do::Function for write {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::blocking(move || {
                 let __returned = write(&self.path, self.text);
                 let __kind = {
@@ -149,7 +148,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned, __form)
+                __kind.finish(__returned)
             })
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use self::serializer::{Bounded, Depth, Part};
 use crate::base::error::Fault;
-use crate::base::json::write_json;
+use crate::base::json::{Json, write_json};
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 
 /// The memory in bytes that a text has from the start, as in `serde_json`.
@@ -39,6 +39,18 @@ pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> Option<String> {
 pub(crate) fn write_text<T: Serialize + ?Sized>(value: &T, text: &mut String) -> bool {
     let is_exceeded = Cell::new(false);
     write_json(text, &Part::new(value, Depth::of_text(&is_exceeded))).is_ok()
+}
+
+/// Serializes a value as text where that is the text of its value, and drops it.
+///
+/// # Errors
+///
+/// Returns the faults of [`to_value`].
+pub(crate) fn into_json<T: Serialize>(value: T) -> Result<Json, Fault> {
+    match to_text(&value) {
+        Some(text) => Ok(Json::from_text(text)),
+        None => into_value(value).map(Json::from),
+    }
 }
 
 /// Serializes a value as [`to_value`] does, and drops it.

@@ -1,7 +1,6 @@
 //! The trait of tools, the types that they return, and how their functions run.
 
 mod direct_call;
-mod result_form;
 mod returned;
 mod tool_return;
 mod worker_output;
@@ -16,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::direct_call::{CalledDirectly, DirectCall};
-pub use self::result_form::ResultForm;
 pub use self::returned::{
     Failure, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue,
     Yields,

@@ -36,7 +36,7 @@ pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::base::error::CallError;
 use crate::declare::prompt::Attached;
-use crate::declare::tool::{FromReturn, ResultForm, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
+use crate::declare::tool::{FromReturn, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind, ShownContent};
 use crate::plane::declared::{Callee, Declared};
@@ -316,14 +316,6 @@ impl<S> CallContext<S> {
     /// Returns the same context with another declaration type.
     pub(crate) fn declaring<D>(&self) -> CallContext<D> {
         CallContext { scope: Arc::clone(&self.scope), is_for_guard: self.is_for_guard, declaration: PhantomData }
-    }
-}
-
-impl ResultForm {
-    /// Returns how the result of a call is written.
-    #[must_use]
-    pub fn of(ctx: &CallContext) -> Self {
-        ctx.frame().form
     }
 }
 

@@ -22,7 +22,7 @@ pub use self::subtask_tool::SubtaskTool;
 use crate::base::error::{Fault, Result};
 use crate::declare::nesting;
 use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
-use crate::declare::tool::{Effect, Failure, ResultForm, Running, ToolOutput};
+use crate::declare::tool::{Effect, Failure, Running, ToolOutput};
 use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
 use crate::plane::definition::{DeclaredRule, Start, ToolDef};
@@ -331,8 +331,7 @@ where
     }
 
     fn start(self: Box<Self>, ctx: &CallContext) -> Running {
-        let form = ResultForm::of(ctx);
         let running = (self.function)(ctx.clone(), self.arguments);
-        Running::future(async move { running.await.and_then(|returned| returned.into_return(form)).map_err(Failure) })
+        Running::future(async move { running.await.and_then(ToolOutput::into_return).map_err(Failure) })
     }
 }

@@ -6,7 +6,6 @@ use serde::de::DeserializeOwned;
 use serde::ser::Error;
 use serde_json::Value;
 
-use super::ResultForm;
 use crate::base::error::{BoxError, Fault};
 use crate::base::json::Json;
 use crate::declare::nesting;
@@ -133,24 +132,19 @@ impl From<Value> for ToolReturn {
 )]
 pub trait ToolOutput {
     #[doc(hidden)]
-    fn into_return(self, form: ResultForm) -> Result<ToolReturn, BoxError>;
+    fn into_return(self) -> Result<ToolReturn, BoxError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> ToolOutput for T {
-    fn into_return(self, form: ResultForm) -> Result<ToolReturn, BoxError> {
-        if form == ResultForm::Text
-            && let Some(json) = nesting::to_text(&self)
-        {
-            return Ok(ToolReturn::from_json(Json::from_text(json)));
-        }
-        Ok(nesting::into_value(self).map_err(|fault| unwritten(&fault))?.into())
+    fn into_return(self) -> Result<ToolReturn, BoxError> {
+        nesting::into_json(self).map(ToolReturn::from_json).map_err(|fault| unwritten(&fault))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl ToolOutput for ToolReturn {
-    fn into_return(mut self, _: ResultForm) -> Result<ToolReturn, BoxError> {
+    fn into_return(mut self) -> Result<ToolReturn, BoxError> {
         self.content = shallow(self.content.into_value())?.into();
         Ok(self)
     }

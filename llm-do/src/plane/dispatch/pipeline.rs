@@ -12,7 +12,7 @@ use super::report::{OpenCall, refuse};
 use super::{Run, approve, deep, find, guard, instances, journal, limits, report, shadow};
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
-use crate::declare::tool::{ResultForm, ToolReturn};
+use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
 use crate::observe::journal::{AnnouncedCall, InFlightStep};
 use crate::plane::context::{CallContext, GivenArguments};
@@ -75,8 +75,7 @@ pub(super) fn begin<'a>(
     let readers = tool.map_or(Readers::Plane, |tool| Readers::of(run, tool));
     let given_text = given.text();
     let text = given_text.filter(|_| readers != Readers::Plane);
-    let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
-    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by, form));
+    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by));
     let tool = match found {
         Ok(tool) => tool,
         Err(error) => return Box::pin(refuse(run, ctx, error, given)),

@@ -12,7 +12,6 @@ use super::report::refuse;
 use super::run_settings::lowest;
 use super::{ChatParts, Plane, Root, Run, RunSettings};
 use crate::base::cancellation::cancelled_with;
-use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, EventSink};
 use crate::plane::context::{CallContext, CallFrame, Host};
 use crate::plane::declared::Callee;
@@ -30,7 +29,7 @@ impl Root {
             let first = Callee::First(&self.name);
             let found = callee(&run, &caller, first, Caller::Code);
             let tool = found.as_deref().ok().map(AsRef::as_ref);
-            let frame = new_frame(&run, &caller, first, tool, Caller::Code, ResultForm::Value);
+            let frame = new_frame(&run, &caller, first, tool, Caller::Code);
             let limits = lowest(frame.limits.clone(), limits);
             // A run takes as much of the stack as one more call.
             let nesting = frame.nesting + 1;
