@@ -14,7 +14,7 @@ use crate::base::json::{Json, write_json};
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 
 /// The memory in bytes that a text has from the start, as in `serde_json`.
-pub(crate) const TEXT_CAPACITY: usize = 128;
+const TEXT_CAPACITY: usize = 128;
 
 /// Serializes a value as JSON of at most [`MAX_VALUE_DEPTH`] levels.
 ///
@@ -30,15 +30,11 @@ pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault>
 /// Serializes a value as JSON text, equal to that of [`to_value`]; `None` if the two may differ or fail.
 ///
 /// They may differ for maps, whose keys may be equal as text, and for numbers that a JSON value rounds.
-pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> Option<String> {
+fn to_text<T: Serialize>(value: &T) -> Option<String> {
     let mut text = String::with_capacity(TEXT_CAPACITY);
-    write_text(value, &mut text).then_some(text)
-}
-
-/// Writes what [`to_text`] returns to the end of `text`; returns whether it could.
-pub(crate) fn write_text<T: Serialize + ?Sized>(value: &T, text: &mut String) -> bool {
     let is_exceeded = Cell::new(false);
-    write_json(text, &Part::new(value, Depth::of_text(&is_exceeded))).is_ok()
+    write_json(&mut text, &Part::new(value, Depth::of_text(&is_exceeded))).ok()?;
+    Some(text)
 }
 
 /// Serializes a value as text where that is the text of its value, and drops it.

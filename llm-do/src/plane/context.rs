@@ -115,9 +115,8 @@ impl<S> CallContext<S> {
 
     /// Calls a tool, worker or entry by name, with arguments as JSON text, and returns the result as JSON text.
     ///
-    /// As [`call_tool`](Self::call_tool), but faster for a tool with plain arguments if no guard, journal or approver reads them:
-    /// its arguments are decoded from the text, and its result is written as text, without a JSON value between. An empty text
-    /// means no arguments.
+    /// As [`call_tool`](Self::call_tool), but faster for a tool with plain arguments: they are decoded from the text, and the result is
+    /// written as text, without a JSON value between. An empty text means no arguments.
     ///
     /// # Errors
     ///

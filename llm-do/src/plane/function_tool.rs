@@ -20,6 +20,7 @@ pub(crate) use self::alias::Alias;
 pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;
 use crate::base::error::{Fault, Result};
+use crate::base::json::Json;
 use crate::declare::nesting;
 use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
 use crate::declare::tool::{Effect, Failure, Running, ToolOutput};
@@ -318,12 +319,8 @@ where
     R: Future<Output = Result<T>> + Send + 'static,
     T: ToolOutput + 'static,
 {
-    fn written(&self) -> std::result::Result<Value, Fault> {
-        Ok(self.given.clone())
-    }
-
-    fn written_as_text(&mut self) -> Option<String> {
-        None
+    fn arguments(&self) -> std::result::Result<Json, Fault> {
+        Ok(self.given.clone().into())
     }
 
     fn has_files(&self) -> bool {

@@ -2,7 +2,6 @@
 
 mod drift;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -120,11 +119,6 @@ impl Shadows {
         Ok(Self(by_tool))
     }
 
-    /// Returns whether calls of the tool may be shadowed.
-    pub(super) fn contains(&self, tool: &Registered) -> bool {
-        self.0.contains_key(tool.name())
-    }
-
     /// Returns the shadows of a call; empty for most calls.
     fn of<'a>(&'a self, call: &Call<'_>) -> &'a [Arc<ShadowState>] {
         if self.0.is_empty() || call.ctx.frame().is_shadow {
@@ -138,7 +132,7 @@ impl Shadows {
 pub(super) const WRAPPER: Wrapper = Wrapper { applies: |call| !call.run.plane.shadows.of(call).is_empty(), around };
 
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
-    let arguments = prepared.arguments().map(Cow::into_owned).ok();
+    let arguments = prepared.arguments().map(|arguments| arguments.value().clone()).ok();
     Box::pin(async move {
         let result = next.run(call, prepared).await;
         let is_replayed = call.open.as_ref().is_some_and(|open| open.is_replayed);

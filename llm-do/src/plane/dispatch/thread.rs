@@ -41,7 +41,7 @@ pub(super) async fn continue_thread(
         Ok(open) => open,
         Err(error) => return refuse(run, ctx, error, GivenArguments::Value(arguments)).await,
     };
-    decode_and_execute(run, ctx, tool, arguments, true, announced).await
+    decode_and_execute(run, ctx, tool, arguments, announced).await
 }
 
 /// Waits until no other call has the thread open, or until the call is stopped.

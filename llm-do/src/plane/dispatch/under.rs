@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use super::decode::Readers;
 use super::deep::with_stack;
 use super::find::{callee, new_frame};
 use super::pipeline::{CallResult, decode_and_execute};
@@ -40,10 +39,7 @@ impl Root {
             let token = ctx.token().clone();
             // Boxed, since calls nest.
             let calling = match found {
-                Ok(tool) => {
-                    let is_read = Readers::of(&run, &tool) != Readers::Tool;
-                    decode_and_execute(&run, ctx, tool, arguments, is_read, None).boxed()
-                }
+                Ok(tool) => decode_and_execute(&run, ctx, tool, arguments, None).boxed(),
                 Err(error) => refuse(&run, ctx, error, arguments.into()).boxed(),
             };
             cancelled_with(&self.cancellation, &token, with_stack(&self.name, nesting, calling)).await
