@@ -10,11 +10,8 @@ use serde_json::Value;
 
 use self::serializer::{Bounded, Depth, Part};
 use crate::base::error::Fault;
-use crate::base::json::{Json, write_json};
+use crate::base::json::Json;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
-
-/// The memory in bytes that a text has from the start, as in `serde_json`.
-const TEXT_CAPACITY: usize = 128;
 
 /// Serializes a value as JSON of at most [`MAX_VALUE_DEPTH`] levels.
 ///
@@ -31,10 +28,8 @@ pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault>
 ///
 /// They may differ for maps, whose keys may be equal as text, and for numbers that a JSON value rounds.
 fn to_text<T: Serialize>(value: &T) -> Option<String> {
-    let mut text = String::with_capacity(TEXT_CAPACITY);
     let is_exceeded = Cell::new(false);
-    write_json(&mut text, &Part::new(value, Depth::of_text(&is_exceeded))).ok()?;
-    Some(text)
+    serde_json::to_string(&Part::new(value, Depth::of_text(&is_exceeded))).ok()
 }
 
 /// Serializes a value as text where that is the text of its value, and drops it.

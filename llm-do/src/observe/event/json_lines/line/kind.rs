@@ -33,7 +33,7 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
                 Caller::Code => "\",\"by\":\"code\",\"arguments\":",
                 Caller::Model => "\",\"by\":\"model\",\"arguments\":",
             });
-            write_json(line, arguments)?;
+            line.push_str(&arguments.text());
             if let Some(effect) = effect {
                 line.push_str(",\"effect\":");
                 write_json(line, effect)?;
@@ -48,7 +48,7 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
             replayed: false,
         } if attachments.is_empty() => {
             line.push_str(",\"kind\":\"call_finished\",\"result\":");
-            write_json(line, result)?;
+            line.push_str(&result.text());
             line.push_str(",\"elapsed_ms\":");
             write_integer(line, *elapsed_ms);
             Ok(())
