@@ -12,7 +12,7 @@ use super::{Delivery, Event, EventSink};
 /// The default number of events that may wait for a sink.
 pub(crate) const CAPACITY: usize = 4096;
 
-/// Delivers events to a sink on a thread of its own.
+/// Delivers events to a sink on a separate thread.
 pub(crate) struct Queue {
     sink: Arc<dyn EventSink>,
     events: Background<Buffer>,
