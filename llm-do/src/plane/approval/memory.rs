@@ -21,15 +21,15 @@ pub(super) struct EqualCall {
     arguments: String,
     /// [`ApprovalRequest::given`] as canonical JSON.
     given: Option<String>,
-    /// Distinguishes tools of the same name.
+    /// Distinguishes tools with the same name.
     variant: Option<VariantDigest>,
-    /// What it acts on besides its arguments; `None` in older records, which are equal to no call.
+    /// The environment that it acts on besides its arguments; `None` in older records, which are equal to no call.
     #[serde(default)]
     environment: Option<EnvironmentDigest>,
 }
 
-/// A digest of what a call acts on besides its arguments, such as folders and servers, whose settings may be secret: 32 hexadecimal
-/// digits.
+/// A digest of the environment that a call acts on besides its arguments, such as folders and servers, whose settings
+/// may be secret: 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct EnvironmentDigest(Arc<str>);
 
@@ -37,7 +37,7 @@ pub(crate) struct EnvironmentDigest(Arc<str>);
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct VariantDigest(String);
 
-/// The callers from the root, each with the digest that distinguishes it from tools of the same name.
+/// The callers from the root, each with the digest that distinguishes it from tools with the same name.
 pub(super) type CallerPath = Vec<(Arc<str>, Option<VariantDigest>)>;
 
 /// An approval that holds for longer than one call, as a journal records it.
@@ -125,7 +125,7 @@ impl ApprovalMemory {
         self.0.lock().ignore_poison().insert(approval);
     }
 
-    /// Returns what is remembered.
+    /// Returns the remembered approvals.
     pub(super) fn approvals(&self) -> Vec<RememberedApproval> {
         self.0.lock().ignore_poison().iter().map(RememberedApproval::from).collect()
     }
@@ -133,7 +133,7 @@ impl ApprovalMemory {
     /// Returns whether it has an approval with one of these scopes for the call.
     pub(super) fn holds(&self, request: &ApprovalRequest, call: &EqualCall, scopes: &[ApprovalScope]) -> bool {
         let approved = self.0.lock().ignore_poison();
-        // Most memories are empty; this skips building the keys.
+        // Most memories are empty, so the keys are built only when they are needed.
         let covers = |scope: &ApprovalScope| approved.contains(&LastingApproval::new(request, call.clone(), *scope));
         !approved.is_empty() && scopes.iter().any(covers)
     }
@@ -160,7 +160,7 @@ impl RunScope {
         }
     }
 
-    /// Returns what is remembered.
+    /// Returns the remembered approvals.
     pub(super) fn approvals(&self) -> Vec<RememberedApproval> {
         self.approved.upgrade().map(|memory| memory.approvals()).unwrap_or_default()
     }

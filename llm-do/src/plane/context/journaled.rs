@@ -21,7 +21,7 @@ use crate::observe::journal::{
     Journal, JournalError, JournalOutcome, LocalOutcome, StepFuture, StepKind, StepSpec, Unrecorded,
 };
 
-/// The name of the steps that record which changes of the code a call knows.
+/// The name of the steps that record which code changes a call uses.
 const VERSION: &str = "version";
 
 /// The journal method that records an effect.
@@ -44,9 +44,9 @@ impl<S> CallContext<S> {
     /// make calls.
     ///
     /// Without a journal, `effect` just runs. With one, its value or the text of its error is recorded; a caller may
-    /// handle the error and continue. If the error fails the run, the effect runs again when the run is resumed.
-    /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
-    /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.
+    /// `name` and `input` identify the effect among the effects of the call. The input must have a stable order: the
+    /// items of a `HashSet` have a different order in each process, those of a `BTreeSet` do not; the keys of maps are
+    /// sorted.
     ///
     /// # Errors
     ///
@@ -80,8 +80,8 @@ impl<S> CallContext<S> {
         Ok(self.step(JournalMethod::Step, StepKind::Effect, name, || input, |_| local).await?.value)
     }
 
-    /// Returns the current time of the session's clock. With a journal, the first time is recorded, and returned on
-    /// each replay.
+    /// Returns the current time of the session's clock. With a journal, the time is recorded, and each replay
+    /// returns the recorded time.
     ///
     /// # Errors
     ///
@@ -98,11 +98,12 @@ impl<S> CallContext<S> {
         self.scope.host.now()
     }
 
-    /// Returns whether this call runs with a change of the code, for code that changes while runs are in flight.
+    /// Returns whether this call uses a change of the code. For changes that are deployed while runs are in flight.
     ///
-    /// False for a call that has passed this place before the change: it must make the same calls again, and so takes the old way
-    /// to its end. True for all other calls, also when they are resumed. `change` is the name of the change, unique in the
-    /// code; the old way can be deleted once the runs that began before the change have ended.
+    /// Returns false for a call that passed this place before the change: it must repeat its recorded calls, so it uses
+    /// the old code until it ends. Returns true for all other calls, also when they are resumed. `change` is the name
+    /// of the change, unique in the code. The old code can be deleted once the runs that began before the change have
+    /// ended.
     ///
     /// # Errors
     ///
@@ -161,7 +162,7 @@ impl<S> CallContext<S> {
         journal.sleep(step, duration).await.map_err(|source| self.journal_error(source))
     }
 
-    /// Returns a key that is unique to this call, and the same when a resumed run repeats the call.
+    /// Returns a key that is unique to this call, and is the same when a resumed run repeats the call.
     ///
     /// An interrupted effect may run again when its run is resumed: see [`Policy`](crate::approval::Policy#resumed-runs). A
     /// service that receives this key can detect the repetition.
@@ -173,7 +174,7 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Runs an effect of this call once; `local` takes the key of its step, which it has with a journal only.
+    /// Runs an effect of this call once; `local` takes the key of its step, which is `None` without a journal.
     pub(crate) async fn step<T, L>(
         &self,
         method: JournalMethod,
@@ -189,7 +190,6 @@ impl<S> CallContext<S> {
         if self.journal().is_none() {
             return Ok(StepOutcome { value: local(None).await?, is_replayed: false });
         }
-        // Boxed: the future of each step would be several times as large.
         let journaled = Box::pin(async {
             let (step, in_flight) = self.next_step(kind, name, input());
             self.record_denials().await?;
@@ -201,7 +201,8 @@ impl<S> CallContext<S> {
                     Err(error) => Failure::of(error).map(Recorded::Failure),
                 }
             };
-            // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
+            // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run
+            // again.
             let StepOutcome { value, is_replayed } = self.recorded(method, step, local).await?;
             match value {
                 Recorded::Value(value) => {
@@ -231,7 +232,8 @@ impl<S> CallContext<S> {
         self.recorded_if(method, step, local, |_| true)
     }
 
-    /// Runs the effect of `step` once, unless its value is not to be recorded: then it runs again on each replay.
+    /// Runs the effect of `step` once, unless its value must not be recorded; then the effect runs again on each
+    /// replay.
     pub(crate) async fn recorded_if<T>(
         &self,
         method: JournalMethod,
@@ -291,7 +293,7 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Returns an error if the journal contains a call of this one that this process did not make.
+    /// Returns an error if the journal contains a call made by this one that this process did not make.
     pub(crate) fn check_all_replayed(&self) -> Result<(), CallError> {
         let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
         unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
