@@ -52,11 +52,11 @@ pub struct ToolDef {
     pub(crate) description: &'static str,
     pub(crate) location: Location,
     pub(crate) effect: Effect,
-    /// Its approval rule, if it has one.
+    /// Its approval rule, if any.
     pub(crate) approval: Option<DeclaredRule>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
-    /// Shows the approver what a call would do.
+    /// Shows the effect of a call to the approver.
     pub(crate) preview: Option<Preview>,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
@@ -75,13 +75,13 @@ pub struct ToolDef {
     pub(crate) faults: fn() -> Vec<String>,
     /// Returns the defaults and examples of the arguments.
     pub(crate) samples: fn() -> Vec<Sample>,
-    /// Returns arguments that cannot be decoded as events show them.
+    /// Returns the form in events of arguments that cannot be decoded.
     pub(crate) shown: fn(Value) -> Value,
     pub(crate) output: Option<fn() -> Value>,
     pub(crate) implementation: Implementation,
 }
 
-/// What runs when the item is called.
+/// The implementation of an item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Implementation {
     /// A function, which decodes its arguments first.
@@ -101,8 +101,8 @@ pub(crate) enum Implementation {
 pub(crate) struct Decode {
     /// Decodes a value that passed the schema.
     pub(crate) value: fn(Value) -> Result<Box<dyn Start>, Fault>,
-    /// Decodes text straight; `None` if its value must be checked against the schema. Used if `reads_text` returns true. Its second
-    /// argument is whether an event has the arguments.
+    /// Decodes text directly; `None` if its value must be checked against the schema. Used if `reads_text` returns
+    /// true. The second argument is whether an event has the arguments.
     pub(crate) text: fn(&str, bool) -> Option<Box<dyn Start>>,
     pub(crate) reads_text: fn() -> bool,
 }
@@ -115,10 +115,10 @@ impl Decode {
 
 /// A function with its arguments, ready to start.
 pub(crate) trait Start: Send {
-    /// Encodes the arguments with defaults filled in; called only if something reads them.
+    /// Serializes the arguments with defaults filled in; called only if a reader needs them.
     fn written(&self) -> Result<Value, Fault>;
 
-    /// The same as JSON text; `None` if the two may differ. Called at most once.
+    /// Serializes the arguments as JSON text; `None` if the text may differ from the value. Called at most once.
     fn written_as_text(&mut self) -> Option<String>;
 
     /// Returns whether the arguments contain files.
@@ -128,11 +128,11 @@ pub(crate) trait Start: Send {
     fn start(self: Box<Self>, ctx: &CallContext) -> Running;
 }
 
-/// Decoded arguments, and the files in them.
+/// Decoded arguments, with their files.
 struct Decoded<T> {
     arguments: T,
     attached: Vec<Attached>,
-    /// The text that the arguments are written as, if that is known and an event has them.
+    /// The arguments as JSON text, if it is known and an event has them.
     text: Option<Box<str>>,
 }
 
@@ -264,7 +264,7 @@ impl ToolDef {
         self
     }
 
-    /// Sets the function that shows the approver what a call would do. Default: none.
+    /// Sets the function that shows the effect of a call to the approver. Default: none.
     #[must_use]
     pub const fn preview(mut self, preview: Preview) -> Self {
         self.preview = Some(preview);
@@ -285,7 +285,7 @@ impl ToolDef {
         self
     }
 
-    /// Marks it as taking a context, so that it may make calls. Default: it takes none.
+    /// Marks it as taking a context, so that it may make calls. Default: it takes no context.
     #[must_use]
     pub const fn composite(mut self) -> Self {
         self.is_composite = true;
@@ -299,7 +299,7 @@ impl ToolDef {
         self
     }
 
-    /// Sets what it may call. Default: everything that is registered.
+    /// Sets its callees. Default: every registered item.
     #[must_use]
     pub const fn declares(mut self, declaration: &'static Declaration) -> Self {
         self.declaration = Some(declaration);
@@ -326,7 +326,7 @@ fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
     Ok(Box::new(decode::<T>(arguments)?))
 }
 
-/// Decodes arguments that passed the schema, so any error comes from their type.
+/// Decodes arguments that are valid for the schema, so any error comes from their type.
 fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
     let (arguments, attached) = argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))?;
     Ok(Decoded { arguments, attached, text: None })

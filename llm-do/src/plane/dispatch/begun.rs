@@ -1,8 +1,9 @@
-//! Calls that begin: each uses up its approval, since it may have had its effect when its result is not recorded.
+//! Calls that begin. Each uses up its approval, since without a recorded result it may have had its effect.
 //!
-//! The attempts of a call are numbered from 0. Each has rounds of requests of its own, a record that it began, and one that it
-//! failed where its steps would otherwise mean that it can be followed through them. A call that began and has no recorded result
-//! is asked about again, and its answer is used up in the same way.
+//! The attempts of a call are numbered from 0. Each attempt has separate rounds of requests, and a record that it
+//! began. If it failed and its steps would otherwise mean that it can be replayed through them, it has a record of the
+//! failure. A call that began and has no recorded result is asked about again, and the new answer is used up in the
+//! same way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,17 +24,18 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::function_tool::Acts;
 use crate::plane::registry::{Prepared, Registered};
 
-/// How long a call that may have had its effect waits for recorded calls that its caller made without its result.
+/// The maximum wait of a call that may have had its effect for the recorded calls that its caller made without its
+/// result.
 const LATER_STEPS: Duration = Duration::from_secs(1);
-/// How often the journal is asked whether they have been made.
+/// How often the wait checks the journal for those calls.
 const POLL: Duration = Duration::from_millis(1);
 
-/// What is recorded before a tool starts, if a second call of it may do harm.
+/// The record before a tool starts, if a second call of the tool may do harm.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Begun {
     /// When it began.
     began: Timestamp,
-    /// The key of the decision of a person that this used up, if it has one.
+    /// The key of the decision of a person that was used up, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     approval: Option<Arc<str>>,
 }
@@ -44,7 +46,7 @@ struct BegunCall {
     attempts: u32,
     /// When it began last.
     began: Timestamp,
-    /// Whether it is followed through the steps that it has made, so that it does not have its effect again.
+    /// Whether it is replayed through its recorded steps, so that its effect is not repeated.
     is_in_steps: bool,
 }
 
@@ -56,7 +58,7 @@ fn begun_step(call: &StepSpec, attempt: u32) -> StepSpec {
     }
 }
 
-/// Returns the step that records that an attempt of a call failed, whose changes may be in its own body or in its steps.
+/// Returns the step that records that an attempt of a call failed. Its changes may be in its body or in its steps.
 fn failed_step(call: &StepSpec, attempt: u32) -> StepSpec {
     call.within(StepKind::Begun, &format!("failed:{attempt}"))
 }
@@ -113,7 +115,7 @@ fn has_result(ctx: &CallContext, journal: &dyn Journal, call: &StepSpec) -> bool
     }
 }
 
-/// Returns whether an attempt of a call is followed through the steps that it has made.
+/// Returns whether an attempt of a call is replayed through its recorded steps.
 fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec, attempt: u32) -> bool {
     tool.acts() == Acts::Either
         && journal.has_recorded_steps(&call.key)
@@ -122,7 +124,7 @@ fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec, attemp
 
 /// Records that a call begins, before its tool starts.
 ///
-/// If it began before, this is a journal that does not know what is recorded, or the call would not have been admitted: it is refused.
+/// If it began before, it is refused: the journal does not know its records, or the call would not have been admitted.
 pub(super) async fn begin(ctx: &CallContext, tool: &Registered, attempt: u32) -> Result<(), CallError> {
     let StepOutcome { value: Begun { began, .. }, is_replayed } = Box::pin(record(ctx, attempt)).await?;
     let is_known = |(journal, call): (&Arc<dyn Journal>, _)| is_in_steps(tool, journal.as_ref(), call, attempt);
@@ -136,13 +138,14 @@ pub(super) async fn begin(ctx: &CallContext, tool: &Registered, attempt: u32) ->
     Err(CallError::Denied { tool: ctx.name().to_owned(), reason, stops: true })
 }
 
-/// Records that a call failed which may have made changes in its own body: it is asked about again if the failure is retried.
+/// Records that a call failed that may have made changes in its body. If the failure is retried, its approval is asked
+/// for again.
 pub(super) async fn record_failed(ctx: &CallContext, tool: &Registered, attempt: u32) -> Result<(), CallError> {
     if !tool.must_not_repeat() || tool.kind() != ItemKind::Tool {
         return Ok(());
     }
     match (tool.acts(), ctx.frame().step.get()) {
-        // Until now, its steps had approvals of their own.
+        // So far, its steps had separate approvals.
         (Acts::InSteps, _) => Box::pin(record(ctx, attempt)).await.map(drop),
         (Acts::Either, Some(call)) if ctx.journal().is_some_and(|journal| journal.has_recorded_steps(&call.key)) => {
             let failed = async { Ok(()) };
@@ -185,7 +188,7 @@ pub(super) async fn decide_begun(
 
 /// Asks again about a call that may have had its effect; returns the number of the attempt that begins now.
 ///
-/// No rule and no remembered approval approves it.
+/// It is approved by neither rules nor remembered approvals.
 async fn approve_again(
     run: &Run,
     ctx: &CallContext,
@@ -213,8 +216,8 @@ async fn approve_again(
     Ok(attempts)
 }
 
-/// Waits until the caller has made the calls again that it made after this one, without its result: it may have gone on when
-/// another call finished first, and then this one is dropped.
+/// Waits until the caller has repeated the calls that it made after this one without its result. The caller may have
+/// continued when a different call finished first, and then drops this call.
 async fn wait_for_later_steps(ctx: &CallContext) {
     let (Some(journal), Some(step)) = (ctx.journal(), ctx.frame().step.get()) else { return };
     let has_begun = async {
@@ -222,6 +225,6 @@ async fn wait_for_later_steps(ctx: &CallContext) {
             Delay::new(POLL).await;
         }
     };
-    // Past it, the program has changed.
+    // After the timeout, the program is assumed to have changed.
     within(LATER_STEPS, has_begun).await;
 }

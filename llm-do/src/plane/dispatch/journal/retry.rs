@@ -1,4 +1,4 @@
-//! What is forgotten before a failed run is resumed, so that it is tried again.
+//! The records that are forgotten before a failed run is resumed, so that their steps are retried.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
     if keys.is_empty() { Ok(()) } else { journal.forget(keys).await }
 }
 
-/// Returns whether a run that is resumed would make calls again that began, and may have had their effect.
+/// Returns whether a resumed run would repeat calls that began and may have had their effect.
 #[cfg(feature = "serve")]
 pub(crate) async fn may_repeat_effects(records: Vec<Record>) -> bool {
     let Some(run) = records.iter().find(|record| record.kind == StepKind::Run) else { return false };
@@ -46,7 +46,7 @@ pub(crate) async fn may_repeat_effects(records: Vec<Record>) -> bool {
     let retried = retried(&journal, &run).await;
     let result = result_step(&run).key;
     let is_kept = |key: &str| journal.is_recorded(key) && !retried.iter().any(|retried| **retried == *key);
-    // A call does not run again inside of one that has a result.
+    // A call inside a call with a result does not run again.
     let has_result = |call: &Arc<str>| {
         let calls = std::iter::successors(Some(&**call), |call| call.rsplit_once('/').map(|(outer, _)| outer));
         calls.map(|call| if *call == *run.key { &*result } else { call }).any(is_kept)
@@ -54,7 +54,7 @@ pub(crate) async fn may_repeat_effects(records: Vec<Record>) -> bool {
     !begun.iter().all(has_result)
 }
 
-/// Returns the keys of a run's recorded error and its causes, which are retried; none if the run did not fail.
+/// Returns the keys of a run's recorded error and its causes, which are retried; empty if the run did not fail.
 async fn retried(journal: &dyn Journal, run: &StepSpec) -> Vec<Arc<str>> {
     let result = result_step(run).key;
     let Some(record) = recorded::<CallRecord>(journal, &result).await else { return Vec::new() };
@@ -103,7 +103,8 @@ pub(super) async fn forgettable(journal: &dyn Journal, keys: Vec<Arc<str>>) -> V
     kept
 }
 
-/// Returns whether the record under a key may be removed: any record but that of a successful call, which must not run again.
+/// Returns whether the record of a key may be removed: any record except that of a successful call, which must not run
+/// again.
 async fn may_be_forgotten(journal: &dyn Journal, key: &str) -> bool {
     let recorded = journal.recorded(key).await;
     recorded.is_some_and(|value| {
