@@ -1,4 +1,4 @@
-//! Effects that policies declare, in place of those of the tools.
+//! Effects that policies declare, which replace those of the tools.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use crate::plane::definition::ToolsetDef;
 #[derive(Debug)]
 pub(crate) struct EffectLayer {
     pub(crate) effects: BTreeMap<Arc<str>, Effect>,
-    /// Whether the policy is of the files of a project, which may come from someone else.
+    /// Whether the policy is from the files of a project, which may be untrusted.
     pub(crate) is_of_project: bool,
 }
 
-/// Returns whether an effect would make a tool harmless that declares itself destructive.
+/// Returns whether an effect would weaken that of a tool that declares itself destructive.
 pub(crate) fn weakens(tool: &Registered, effect: Effect) -> bool {
     tool.declared_effect() == Effect::Destructive && effect != Effect::Destructive
 }
 
-/// Gives tools the effects that policies declare; the first policy that declares one decides.
+/// Sets the effects of tools that policies declare; the first policy that declares one decides.
 pub(super) fn declare(
     layers: &[EffectLayer],
     items: &mut BTreeMap<Arc<str>, Arc<Registered>>,
@@ -57,7 +57,7 @@ fn toolsets_by_tool<'a>(
 }
 
 impl EffectLayer {
-    /// Returns the effect that the policy declares for a tool: by its name, or else the strictest of its toolsets.
+    /// Returns the effect that the policy declares for a tool, or else the strictest effect of its toolsets.
     fn effect_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<Effect> {
         let named = || {
             let target = tool.alias_of();

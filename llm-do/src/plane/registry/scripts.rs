@@ -16,13 +16,14 @@ struct Item {
     tool: Arc<FunctionTool>,
     script: Arc<Script>,
     effect: Effect,
-    /// Whether the effect is given, and not that of its tools.
+    /// Whether the effect is given, and not derived from its tools.
     has_effect: bool,
     callees: Vec<ScriptCallee>,
 }
 
 impl Registry {
-    /// Returns this registry with a script in place of the tool of its name, which nothing may call; returns all faults of the script.
+    /// Returns this registry with a script in place of the tool with its name, without callers; returns all faults of
+    /// the script.
     pub(crate) fn with_script(&self, tool: FunctionTool) -> Result<Self, Vec<String>> {
         let mut faults = tool.faults();
         let source = tool.toolsets.as_deref().map(by_name).unwrap_or_default();
@@ -32,7 +33,7 @@ impl Registry {
         let declared = names.resolve(&item, &source, &mut faults);
         item.instances = names.instances(&declared);
         item.declared = Some(Arc::new(names.declared(declared)));
-        // Approvals find the rules of an item by its place, so the order must stay.
+        // Approvals find the rules of an item by its place, so the order must not change.
         item.place = self.tools.get(&name).and_then(|replaced| replaced.place);
         if !faults.is_empty() {
             return Err(faults);
@@ -94,13 +95,13 @@ fn item_of(item: &Registered) -> Option<Item> {
     let Code::Value(tool) = &item.code else { return None };
     let script = tool.script.clone()?;
     let has_effect = tool.has_effect || item.has_effect_of_policy();
-    // The least effect, to which those of its tools are added.
+    // The weakest effect, to which the effects of its tools are added.
     let effect = if has_effect { item.effect } else { Effect::ReadOnly };
     let (name, tool) = (Arc::clone(&item.name), Arc::clone(tool));
     Some(Item { name, tool, script, effect, has_effect, callees: Vec::new() })
 }
 
-/// Gives each script without an effect of its own all that its tools may change, which may be scripts too.
+/// Sets the effect of each script without its own effect: the combined effects of its tools, which may be scripts too.
 fn decide_effects(scripts: &mut [Item], items: &BTreeMap<Arc<str>, Arc<Registered>>) {
     loop {
         let known: BTreeMap<_, _> = scripts.iter().map(|script| (Arc::clone(&script.name), script.effect)).collect();
@@ -119,7 +120,7 @@ fn decide_effects(scripts: &mut [Item], items: &BTreeMap<Arc<str>, Arc<Registere
     }
 }
 
-/// Returns the effect of doing both.
+/// Returns the combined effect.
 fn union(one: Effect, other: Effect) -> Effect {
     if other.severity() > one.severity() { other } else { one }
 }
@@ -131,7 +132,7 @@ pub(super) fn callees(name: &str, items: &BTreeMap<Arc<str>, Arc<Registered>>) -
 }
 
 impl Registered {
-    /// Returns what a script needs to know to call it by this name.
+    /// Returns the facts that a script needs to call the item by this name.
     pub(crate) fn as_callee(&self, shown: &Arc<str>) -> ScriptCallee {
         ScriptCallee {
             shown: Arc::clone(shown),

@@ -9,10 +9,10 @@ use super::fault::Faults;
 use super::literal::value_of;
 use super::types::Type;
 
-/// What an annotation may be, for faults.
+/// The supported annotations, for faults.
 pub(super) const TYPES: &str =
     "str, int, float, bool, None, list, dict, tuple, Literal, Optional, Union, a TypedDict or a dataclass of this file";
-/// How deeply aliases may refer to each other.
+/// The maximum depth of aliases that refer to each other.
 const MAX_ALIASES: usize = 16;
 
 /// The names that annotations may use.
@@ -28,7 +28,7 @@ pub(super) struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Returns the type of an annotation; `what` describes where it stands. Faults are added.
+    /// Returns the type of an annotation; `what` describes its position. Faults are added.
     pub(super) fn read(&self, annotation: &Expr, what: &str, faults: &mut Faults<'_>) -> Option<Type> {
         self.of(annotation, 0).map_err(|(at, message)| faults.at(&at, format!("{what}: {message}"))).ok()
     }
@@ -63,7 +63,7 @@ impl Scope<'_> {
             _ if self.classes.contains(&name) => Type::Class(name.to_owned()),
             _ => match (self.aliases.get(name), self.unsupported.get(name)) {
                 (Some(alias), _) if depth < MAX_ALIASES => {
-                    // A fault belongs to the place that names the type, so each use is reported.
+                    // The fault is reported at each use of the alias.
                     self.of(alias, depth + 1).map_err(|(_, message)| (annotation.range(), message))?
                 }
                 (_, Some(reason)) => return Err((annotation.range(), reason.clone())),

@@ -52,13 +52,13 @@ pub(super) fn read(scope: &Scope<'_>, body: &[Stmt], faults: &mut Faults<'_>) ->
     classes
 }
 
-/// What a class is to the schemas.
+/// The role of a class in the schemas.
 enum Kind {
     TypedDict {
         is_total: bool,
     },
     Dataclass,
-    /// Without a schema, with the reason.
+    /// A class without a schema, with the reason.
     Plain(String),
 }
 
@@ -97,7 +97,7 @@ fn is_dataclass(decorator: &Expr) -> bool {
     }
 }
 
-/// Returns the name of `name` and of `module.name`.
+/// Returns the last part of `name` or `module.name`.
 fn last_name(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Name(name) => Some(name.id.as_str()),

@@ -13,11 +13,11 @@ use crate::observe::event::{Caller, EventKind};
 use crate::plane::context::GivenArguments;
 use crate::plane::declared::Callee;
 
-/// How many read-only calls of one turn may run concurrently.
+/// The maximum number of concurrent read-only calls in one turn.
 const MAX_CONCURRENT_CALLS: usize = 16;
 
 impl Refusal {
-    /// Returns who refused the call, if it failed for that.
+    /// Returns who refused the call, if the error is a refusal.
     fn of(error: &CallError) -> Option<Self> {
         if error.is_denied() {
             return Some(Self::Denied);
@@ -30,7 +30,6 @@ impl WorkerRun {
     /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order.
     pub(super) async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<CallResult>, CallError> {
         if let [call] = calls {
-            // Most turns: nothing is queued.
             return self.call(call).boxed().await.map(|result| vec![result]);
         }
         let concurrency =
@@ -59,7 +58,7 @@ impl WorkerRun {
         };
         let refusal = Refusal::of(&error);
         let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
-        // If the call used up the worker's own time, none is left to correct the error.
+        // If the call used up the worker's time, the model has no time to correct the error.
         let is_returned = match refusal {
             Some(Refusal::Denied) => !self.end_on_denial && !error.is_stopped(),
             _ => error.is_recoverable() && self.ctx.check_deadline().is_ok(),
@@ -97,7 +96,7 @@ impl WorkerRun {
 
 fn tool_result(call: &ToolCall, mut returned: ToolReturn) -> ToolResult {
     let attachments = std::mem::take(returned.attachments_mut());
-    // Some providers refuse an empty text next to files.
+    // Some providers refuse an empty text beside files.
     let is_empty = !attachments.is_empty() && returned.value().is_null();
     let content = if is_empty { "see the files".to_owned() } else { returned.into_text() };
     ToolResult::new(call, content).with_attachments(attachments)

@@ -1,4 +1,4 @@
-//! What runs of some items can use, by the names in declarations, before these are resolved.
+//! The items that runs can reach, by the names in declarations, before these are resolved.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use super::{Contents, Selection};
 use crate::plane::definition::{ToolDef, ToolsetDef};
 
 impl Contents {
-    /// Returns the names that runs of items can reach; `None` if an item among them declares nothing, and may call everything.
+    /// Returns the names that runs of items can reach; `None` if one of these items declares nothing, so that it may
+    /// call every item.
     pub(crate) fn reached_from(&self, roots: &[String]) -> Option<BTreeSet<String>> {
         let defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
         let toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
@@ -28,7 +29,7 @@ impl Contents {
         Some(reached)
     }
 
-    /// Returns the names that an item declares which the program adds.
+    /// Returns the names in an item's declaration that the program adds.
     fn declared_by(&self, name: &str) -> impl Iterator<Item = String> {
         let workers = self.workers.iter().filter(move |(spec, _)| spec.name() == name);
         let workers = workers.flat_map(|(spec, _)| spec.toolsets.iter().cloned());
