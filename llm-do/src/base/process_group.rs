@@ -24,7 +24,7 @@ pub(crate) struct ProcessGroup {
 
 impl ProcessGroup {
     /// Takes the group of a process that was started as its leader.
-    pub(crate) fn of(leader: Option<u32>) -> Self {
+    pub(crate) fn led_by(leader: Option<u32>) -> Self {
         Self { leader: leader.and_then(NonZeroU32::new) }
     }
 

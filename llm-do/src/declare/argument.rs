@@ -70,7 +70,7 @@ pub trait Arguments: Sized {
 /// Returns the schema of the arguments.
 #[doc(hidden)]
 pub fn describe<T: Arguments>(generator: &mut SchemaGenerator) -> Schema {
-    Properties::of::<T>(generator).into_schema()
+    Properties::new::<T>(generator).into_schema()
 }
 
 /// Returns whether the only argument is a prompt.
@@ -90,7 +90,7 @@ pub(crate) fn faults<T: Arguments>() -> Vec<String> {
     if !is_flattened::<T>() && T::PARAMETERS.iter().map(|parameter| parameter.name()).enumerate().all(is_unique) {
         return Vec::new();
     }
-    Properties::of::<T>(&mut SchemaGenerator::default()).faults
+    Properties::new::<T>(&mut SchemaGenerator::default()).faults
 }
 
 /// Lists the defaults and examples of the arguments.
@@ -126,9 +126,9 @@ pub(crate) fn read_text<T: Arguments>(fields: &mut TextFields<'_>) -> Option<T> 
 
 /// Decodes arguments, and collects the files of prompts.
 fn read_all<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault> {
-    let mut fields = Fields::of(arguments)?;
+    let mut fields = Fields::from_value(arguments)?;
     let arguments = T::read(&mut fields)?;
-    let attached = fields.finish(|| Properties::of::<T>(&mut SchemaGenerator::default()).names())?;
+    let attached = fields.finish(|| Properties::new::<T>(&mut SchemaGenerator::default()).names())?;
     Ok((arguments, attached))
 }
 

@@ -108,7 +108,7 @@ pub(crate) struct Decode {
 }
 
 impl Decode {
-    const fn of<T: Function>() -> Self {
+    const fn new<T: Function>() -> Self {
         Self { value: start::<T>, text: start_from_text::<T>, reads_text: argument::are_decided_by_types::<T> }
     }
 }
@@ -167,13 +167,13 @@ impl ToolDef {
     /// Defines a tool.
     #[must_use]
     pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::of::<T>()))
+        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::new::<T>()))
     }
 
     /// Defines an entry.
     #[must_use]
     pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::of::<T>()))
+        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::new::<T>()))
     }
 
     /// Defines a worker whose prompt is its arguments.
@@ -295,7 +295,7 @@ impl ToolDef {
     /// Makes it a method of the stateful toolset `S`. Default: a function.
     #[must_use]
     pub const fn method_of<S: Stateful>(mut self) -> Self {
-        self.instance = Some(InstanceDef::of::<S>());
+        self.instance = Some(InstanceDef::new::<S>());
         self
     }
 

@@ -86,7 +86,7 @@ impl Script {
 
 /// Returns tools as functions of Python, for a reader.
 pub(crate) fn stubs(tools: Vec<ScriptCallee>) -> Result<String, Vec<String>> {
-    Ok(Stubs::of(&Callees::new(tools)?, false).text())
+    Ok(Stubs::new(&Callees::new(tools)?, false).text())
 }
 
 impl fmt::Debug for Script {

@@ -16,7 +16,7 @@ pub(crate) type Digests = BTreeMap<String, Digest>;
 pub(crate) struct Digest(String);
 
 impl Digest {
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
         Self::hexadecimal(&Sha256::digest(bytes))
     }
 

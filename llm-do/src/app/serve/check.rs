@@ -13,7 +13,7 @@ use crate::session::runtime::Runtime;
 
 impl Service {
     pub(super) fn check(&self) -> Result<(), ServiceError> {
-        ServiceError::of("the service", &self.faults())
+        ServiceError::check_faults("the service", &self.faults())
     }
 
     /// Lists what keeps it from working.
@@ -31,7 +31,7 @@ impl Service {
 
 impl ServiceError {
     /// Returns an error with all faults of something, if it has some.
-    pub(super) fn of(what: impl Display, faults: &[String]) -> Result<(), Self> {
+    pub(super) fn check_faults(what: impl Display, faults: &[String]) -> Result<(), Self> {
         let message = match faults {
             [] => return Ok(()),
             [only] => only.clone(),

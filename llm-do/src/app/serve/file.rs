@@ -91,7 +91,7 @@ impl Service {
 
     /// Adds what a file configures.
     fn add(&mut self, file: Value, folder: &Path, faults: &mut Vec<String>) {
-        let Some(mut file) = Fields::of(file, String::new(), faults) else { return };
+        let Some(mut file) = Fields::from_value(file, String::new(), faults) else { return };
         let hosts: Vec<String> = file.optional("hosts").unwrap_or_default();
         let [clients, schedules, webhooks] =
             ["clients", "schedules", "webhooks"].map(|key| file.optional::<Vec<Value>>(key).unwrap_or_default());
@@ -101,13 +101,17 @@ impl Service {
             values.into_iter().enumerate().map(move |(index, value)| (format!("{key}[{index}]"), value))
         };
         for (place, value) in entries("clients", clients) {
-            self.options.clients.extend(Fields::of(value, place, faults).and_then(|entry| client(entry, folder)));
+            self.options
+                .clients
+                .extend(Fields::from_value(value, place, faults).and_then(|entry| client(entry, folder)));
         }
         for (place, value) in entries("schedules", schedules) {
-            self.options.schedules.extend(Fields::of(value, place, faults).and_then(schedule));
+            self.options.schedules.extend(Fields::from_value(value, place, faults).and_then(schedule));
         }
         for (place, value) in entries("webhooks", webhooks) {
-            self.options.webhooks.extend(Fields::of(value, place, faults).and_then(|entry| webhook(entry, folder)));
+            self.options
+                .webhooks
+                .extend(Fields::from_value(value, place, faults).and_then(|entry| webhook(entry, folder)));
         }
     }
 }

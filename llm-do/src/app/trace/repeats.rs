@@ -24,7 +24,7 @@ pub(super) struct Repeated {
 }
 
 impl Repeated {
-    fn of(made: usize) -> Self {
+    fn new(made: usize) -> Self {
         Self { earlier: made, repeated: 0 }
     }
 
@@ -46,12 +46,12 @@ impl Call {
     /// Notes that an attempt begins to make the call again.
     pub(super) fn begin_attempt(&mut self) {
         self.repeats = Repeats {
-            approvals: Repeated::of(self.approvals.len()),
-            questions: Repeated::of(self.questions.len()),
+            approvals: Repeated::new(self.approvals.len()),
+            questions: Repeated::new(self.questions.len()),
             answers: 0,
-            requests: Repeated::of(self.requests.len()),
-            retries: Repeated::of(self.retries.len()),
-            remarks: Repeated::of(self.remarks.len()),
+            requests: Repeated::new(self.requests.len()),
+            retries: Repeated::new(self.retries.len()),
+            remarks: Repeated::new(self.remarks.len()),
         };
         self.asked_again = None;
     }

@@ -36,7 +36,7 @@ impl Style {
 
 /// Returns the calls of all runs, each indented below its caller, with its figures in columns.
 pub(crate) fn tree(trace: &Trace, style: Style) -> String {
-    let mut text = Printed { trace, style, columns: Columns::of(trace), text: String::new() };
+    let mut text = Printed { trace, style, columns: Columns::new(trace), text: String::new() };
     for (number, root) in trace.roots.iter().enumerate() {
         if number > 0 {
             text.text.push('\n');

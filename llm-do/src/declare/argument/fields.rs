@@ -32,7 +32,7 @@ pub struct Fields {
 
 impl Fields {
     /// Returns the fields of a JSON object; `null` stands for an empty object.
-    pub(super) fn of(arguments: Value) -> Result<Self, Fault> {
+    pub(super) fn from_value(arguments: Value) -> Result<Self, Fault> {
         match arguments {
             Value::Object(fields) => Ok(Self { given: Some(fields.into_iter()), ..Self::default() }),
             Value::Null => Ok(Self::default()),
@@ -135,15 +135,15 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
 /// Decodes a value from the fields that its type names, and leaves the rest; whole numbers as in [`read`].
 pub(super) fn read_flat<T: DeserializeOwned + JsonSchema>(fields: &mut Fields) -> serde_json::Result<T> {
     if !fields.rest().iter().any(|(_, value)| has_whole(value)) {
-        return T::deserialize(Flat::of::<T>(fields));
+        return T::deserialize(Flat::new::<T>(fields));
     }
     let mut whole = fields.kept.clone();
     for (_, value) in &mut whole {
         make_whole(value);
     }
-    T::deserialize(Flat::of::<T>(fields)).or_else(|error| {
+    T::deserialize(Flat::new::<T>(fields)).or_else(|error| {
         fields.kept = whole;
-        T::deserialize(Flat::of::<T>(fields)).map_err(|_| error)
+        T::deserialize(Flat::new::<T>(fields)).map_err(|_| error)
     })
 }
 
@@ -175,7 +175,7 @@ struct Flat<'a> {
 }
 
 impl<'a> Flat<'a> {
-    fn of<T: JsonSchema>(fields: &'a mut Fields) -> Self {
+    fn new<T: JsonSchema>(fields: &'a mut Fields) -> Self {
         Self { fields, names: properties::names::<T> }
     }
 

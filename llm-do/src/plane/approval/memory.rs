@@ -69,14 +69,14 @@ pub(crate) struct RunScope {
 }
 
 impl EqualCall {
-    pub(super) fn of(request: &ApprovalRequest) -> Self {
+    pub(super) fn from_request(request: &ApprovalRequest) -> Self {
         let (arguments, given) = match &request.normal {
             Some(normal) => (&normal.arguments, &normal.given),
             None => (&request.arguments, &request.given),
         };
         let arguments = canonical(arguments).to_string();
         let given = given.as_ref().map(|given| canonical(given).to_string());
-        let variant = request.variant.as_ref().map(VariantDigest::of);
+        let variant = request.variant.as_ref().map(VariantDigest::new);
         let environment = request.environment.clone();
         Self { tool: Arc::clone(&request.tool), arguments, given, variant, environment }
     }
@@ -91,7 +91,7 @@ impl EqualCall {
 }
 
 impl VariantDigest {
-    fn of(variant: &Variant) -> Self {
+    fn new(variant: &Variant) -> Self {
         Self(digest(variant.as_str()))
     }
 }
@@ -111,7 +111,7 @@ fn digest(text: &str) -> String {
 impl LastingApproval {
     /// Returns the approval to remember; `None` if it holds for one call only.
     pub(crate) fn of(request: &ApprovalRequest, scope: ApprovalScope) -> Option<Self> {
-        (scope != ApprovalScope::Call).then(|| Self::new(request, EqualCall::of(request), scope))
+        (scope != ApprovalScope::Call).then(|| Self::new(request, EqualCall::from_request(request), scope))
     }
 
     fn new(request: &ApprovalRequest, call: EqualCall, scope: ApprovalScope) -> Self {
@@ -172,7 +172,7 @@ impl RunScope {
 }
 
 fn caller_path(request: &ApprovalRequest) -> CallerPath {
-    let variants = request.path_variants.iter().map(|variant| variant.as_ref().map(VariantDigest::of));
+    let variants = request.path_variants.iter().map(|variant| variant.as_ref().map(VariantDigest::new));
     request.path.iter().cloned().zip(variants).collect()
 }
 

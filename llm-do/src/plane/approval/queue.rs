@@ -96,7 +96,7 @@ impl ApprovalQueue {
         preview: Option<ShowPreview>,
         review: Review,
     ) -> SubmittedRequest {
-        let call = EqualCall::of(&request);
+        let call = EqualCall::from_request(&request);
         let mut open = lock(&self.open);
         // Both happen under the lock, since an approval is remembered before its request is removed.
         // A call that may have had its effect needs a new answer.

@@ -105,7 +105,7 @@ impl StateKey {
     /// Returns the key of `T`, which a signature spells as `written`.
     #[doc(hidden)]
     #[must_use]
-    pub fn of<T: 'static>(written: &'static str) -> Self {
+    pub fn new<T: 'static>(written: &'static str) -> Self {
         Self { id: TypeId::of::<T>(), written, full_name: std::any::type_name::<T>() }
     }
 
@@ -113,7 +113,7 @@ impl StateKey {
     fn unspelled<T: 'static>() -> Self {
         let full_name = std::any::type_name::<T>();
         let is_plain = full_name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
-        Self::of::<T>(if is_plain { full_name.rsplit(':').next().unwrap_or(full_name) } else { full_name })
+        Self::new::<T>(if is_plain { full_name.rsplit(':').next().unwrap_or(full_name) } else { full_name })
     }
 }
 

@@ -165,7 +165,7 @@ pub(crate) struct InstanceDef {
 }
 
 impl InstanceDef {
-    pub(super) const fn of<T: Stateful>() -> Self {
+    pub(super) const fn new<T: Stateful>() -> Self {
         let open = |ctx: &CallContext| T::open(ctx).opened(ctx.close_tasks());
         Self { key: TypeId::of::<T>, state: T::STATE, open }
     }

@@ -73,7 +73,7 @@ impl ScriptTool {
         let function = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let text = read(path)
             .map_err(|error| ScriptFault { faults: vec![format!("{}: cannot be read: {error}", path.display())] })?;
-        Self::of(&path.display().to_string(), &function, &text)
+        Self::from_text(&path.display().to_string(), &function, &text)
     }
 
     /// Reads the function with this name in the text of a script, as if its file were `NAME.py`.
@@ -82,11 +82,11 @@ impl ScriptTool {
     ///
     /// Returns every fault of the text, with its line and column.
     pub fn parse(function: &str, text: &str) -> Result<Self, ScriptFault> {
-        Self::of(&format!("{function}.py"), function, text)
+        Self::from_text(&format!("{function}.py"), function, text)
     }
 
     /// Reads a script; `file` is its name in faults.
-    pub(crate) fn of(file: &str, function: &str, text: &str) -> Result<Self, ScriptFault> {
+    pub(crate) fn from_text(file: &str, function: &str, text: &str) -> Result<Self, ScriptFault> {
         let script = Script::read(file, function, text).map_err(|faults| ScriptFault { faults })?;
         Ok(Self {
             name: script.name.clone(),

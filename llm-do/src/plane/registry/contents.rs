@@ -40,7 +40,7 @@ impl Contents {
         let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
         toolsets.sort_by_key(|def| (def.name, def.location));
         if let Some(only) = &self.only {
-            let mut selection = Selection::of(&defs, &toolsets);
+            let mut selection = Selection::new(&defs, &toolsets);
             for name in only {
                 faults.extend(selection.include(name, || self.is_added(name)).err());
             }
@@ -184,7 +184,7 @@ struct Selection<'a> {
 
 impl<'a> Selection<'a> {
     /// Starts with nothing included.
-    fn of(defs: &[&'static ToolDef], toolsets: &'a [ToolsetDef]) -> Self {
+    fn new(defs: &[&'static ToolDef], toolsets: &'a [ToolsetDef]) -> Self {
         let mut declarations: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for def in defs {
             declarations.entry(def.name).or_default().extend(def.declaration);

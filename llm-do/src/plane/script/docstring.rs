@@ -30,7 +30,7 @@ pub(super) fn literal(body: &[Stmt]) -> Option<&ruff_python_ast::ExprStringLiter
 }
 
 /// Parses the docstring of a body.
-pub(super) fn of(body: &[Stmt]) -> Docstring {
+pub(super) fn of_body(body: &[Stmt]) -> Docstring {
     literal(body).map(|literal| parse(literal.value.to_str())).unwrap_or_default()
 }
 

@@ -87,7 +87,7 @@ pub(super) fn ended(exception: &Exception, made: Vec<CallError>) -> BoxError {
     let why = exception.message.strip_prefix(UNSURE).and_then(|text| text.strip_prefix(": "));
     match why.filter(|_| exception.kind == ExcType::Exception) {
         Some(why) => Unsure::new(why).into(),
-        None => ScriptError::of(exception, made).into(),
+        None => ScriptError::from_exception(exception, made).into(),
     }
 }
 
@@ -108,7 +108,7 @@ impl ScriptError {
     }
 
     /// Returns the error of an exception; `made` are the errors that calls raised in the script.
-    fn of(exception: &Exception, made: Vec<CallError>) -> Self {
+    fn from_exception(exception: &Exception, made: Vec<CallError>) -> Self {
         let Exception { kind, message, place } = exception;
         let is_cause = |error: &CallError| match raised(error) {
             Raised::Exception(raised, text) => raised == *kind && text == *message,

@@ -39,7 +39,7 @@ impl LinkedScript {
             faults.into_iter().map(|fault| format!("{}: {fault}", script.file)).collect()
         };
         let callees = Callees::new(tools).map_err(named)?;
-        let stubs = Stubs::of(&callees, script.is_async);
+        let stubs = Stubs::new(&callees, script.is_async);
         let mut faults = checker::check(&script.file, &script.text, &stubs, &script.dict_classes, check_types);
         faults.extend(nested_calls::faults(&script.file, &script.text, &callees));
         if !faults.is_empty() {

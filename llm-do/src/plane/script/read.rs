@@ -38,7 +38,7 @@ pub(super) fn read(file: &str, function: &str, text: &str) -> Result<Script, Vec
     let classes = classes::read(&scope, body, &mut faults);
     let dicts = classes::dict_classes(body);
     outside::find(body, &mut faults);
-    let docstring = docstring::of(&definition.body);
+    let docstring = docstring::of_body(&definition.body);
     check_docstring(definition, &docstring, &mut faults);
     let parameters = parameters(definition, &scope, &docstring, &classes, &mut faults);
     let output = output(definition, &scope, &mut faults);

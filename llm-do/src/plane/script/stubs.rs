@@ -44,7 +44,7 @@ pub(super) struct Stubs {
 
 impl Stubs {
     /// Writes the stubs of these tools, as coroutines with `is_async`.
-    pub(super) fn of(callees: &Callees, is_async: bool) -> Self {
+    pub(super) fn new(callees: &Callees, is_async: bool) -> Self {
         let mut stubs = Self::default();
         for (name, tool) in callees.sorted() {
             stubs.function(name, tool, is_async);

@@ -254,7 +254,7 @@ impl RuntimeBuilder {
         let runtime =
             Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() };
         #[cfg(feature = "mcp")]
-        self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::of(&runtime)));
+        self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::new(&runtime)));
         Ok(runtime)
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct WeakRuntime {
 }
 
 impl WeakRuntime {
-    pub(super) fn of(runtime: &Runtime) -> Arc<Self> {
+    pub(super) fn new(runtime: &Runtime) -> Arc<Self> {
         Arc::new(Self { plane: Arc::downgrade(&runtime.plane), cancellation: runtime.cancellation.clone() })
     }
 }

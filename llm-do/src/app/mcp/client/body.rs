@@ -37,7 +37,7 @@ pub(super) async fn call(
         match send(&connection, &tool, &ctx, request.clone()).await? {
             Reply::Complete(answer) => {
                 let mismatch = mismatch(&tool, &answer).await;
-                let returned = result::of(answer, connection.server())?;
+                let returned = result::from_server(answer, connection.server())?;
                 return Ok(match mismatch {
                     Some(mismatch) => returned.note(mismatch),
                     None => returned,

@@ -73,7 +73,7 @@ struct Page {
 
 impl Page {
     /// Reads an answer; `None` if it is not a list of tools.
-    fn of(answer: ServerResult) -> Option<Self> {
+    fn from_result(answer: ServerResult) -> Option<Self> {
         match answer {
             ServerResult::ListToolsResult(page) => Some(Self {
                 tools: page.tools.into_iter().map(Ok).collect(),
@@ -130,13 +130,14 @@ fn read(tool: Value) -> Result<Tool, UnusedTool> {
 
 impl Catalog {
     /// Asks a server for its tools. A list that ends badly ends with what was listed before.
-    pub(super) async fn of(peer: &Peer<RoleClient>) -> Result<Self, ServiceError> {
+    pub(super) async fn fetch(peer: &Peer<RoleClient>) -> Result<Self, ServiceError> {
         let (mut catalog, mut cursor, mut seen) = (Self::default(), None, HashSet::new());
         for page in 1.. {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
             let answer = peer.send_request(request).await;
-            let next = match answer.and_then(|answer| Page::of(answer).ok_or(ServiceError::UnexpectedResponse)) {
+            let next = match answer.and_then(|answer| Page::from_result(answer).ok_or(ServiceError::UnexpectedResponse))
+            {
                 Ok(found) => catalog.take(found, page > 1),
                 // A server of prompts or resources alone.
                 Err(ServiceError::McpError(error)) if page == 1 && error.code == ErrorCode::METHOD_NOT_FOUND => {

@@ -47,9 +47,9 @@ struct Pending {
 }
 
 impl Pending {
-    fn of(message: &ClientJsonRpcMessage, has_session: bool) -> Option<Self> {
+    fn from_message(message: &ClientJsonRpcMessage, has_session: bool) -> Option<Self> {
         let ClientJsonRpcMessage::Request(request) = message else { return None };
-        Some(Self { id: request.id.clone(), asked: Asked::of(&request.request), has_session })
+        Some(Self { id: request.id.clone(), asked: Asked::from_request(&request.request), has_session })
     }
 
     fn id(&self) -> Value {
@@ -136,7 +136,7 @@ impl StreamableHttpClient for Exchange {
         if let Some(error) = authorization(&response) {
             return Err(error);
         }
-        match Pending::of(&message, session.is_some()) {
+        match Pending::from_message(&message, session.is_some()) {
             Some(pending) => answered(response, &pending, limits).await,
             None if response.status() == StatusCode::NOT_FOUND && session.is_some() => Err(Failure::SessionExpired),
             // No request waits for it; a server that is broken fails the next one.

@@ -70,7 +70,7 @@ where
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         match &message {
             JsonRpcMessage::Request(request) => {
-                self.asked.insert(request.id.clone(), Asked::of(&request.request));
+                self.asked.insert(request.id.clone(), Asked::from_request(&request.request));
             }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {

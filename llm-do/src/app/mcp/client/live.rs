@@ -112,7 +112,7 @@ impl Live {
 
     /// Returns whether two definitions of a tool are the same for the model, the user and the runtime.
     fn is_same(&self, now: &Tool, then: &Tool) -> bool {
-        let effect = |tool: &Tool| effect::of(&self.server, &tool.name, tool.annotations.as_ref());
+        let effect = |tool: &Tool| effect::of_tool(&self.server, &tool.name, tool.annotations.as_ref());
         now.input_schema == then.input_schema
             && now.output_schema == then.output_schema
             && tool::description(now) == tool::description(then)
@@ -125,7 +125,7 @@ impl Live {
     }
 
     async fn refresh(&self, catalog: &mut Catalog) -> Result<(), McpError> {
-        *catalog = match Catalog::of(&self.service).await {
+        *catalog = match Catalog::fetch(&self.service).await {
             Ok(catalog) => catalog,
             Err(ServiceError::UnexpectedResponse) => return Err(self.unusable("expected a list of tools")),
             Err(error) => return Err(self.failure(error).await),

@@ -34,7 +34,7 @@ pub(super) enum Asked {
 }
 
 impl Asked {
-    pub(super) fn of(request: &ClientRequest) -> Self {
+    pub(super) fn from_request(request: &ClientRequest) -> Self {
         match request {
             ClientRequest::DiscoverRequest(_) => Self::Discover,
             ClientRequest::InitializeRequest(_) => Self::Initialize,

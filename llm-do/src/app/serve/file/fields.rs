@@ -40,7 +40,7 @@ pub(super) struct Fields<'f> {
 
 impl<'f> Fields<'f> {
     /// Returns the fields of a value; reports one that is not an object.
-    pub(super) fn of(value: Value, place: String, faults: &'f mut Vec<String>) -> Option<Self> {
+    pub(super) fn from_value(value: Value, place: String, faults: &'f mut Vec<String>) -> Option<Self> {
         let Value::Object(left) = value else {
             let place = if place.is_empty() { String::new() } else { format!("`{place}`: ") };
             faults.push(format!("{place}expected an object"));

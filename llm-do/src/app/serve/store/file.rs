@@ -33,7 +33,7 @@ impl StoreFile {
     pub(in crate::app::serve) fn run(&self, id: &str, limit: u32) -> Result<Option<(RunRow, Vec<Wait>)>, StoreError> {
         self.0.read(|connection| {
             let Some(run) = runs::find(connection, id)? else { return Ok(None) };
-            let waits = waits::of(connection, &run.id, limit)?;
+            let waits = waits::of_run(connection, &run.id, limit)?;
             Ok(Some((run, waits)))
         })
     }

@@ -141,7 +141,7 @@ fn list(connection: &rusqlite::Connection, filter: &WaitFilter) -> rusqlite::Res
 
 /// Lists what a run asked, the oldest first: up to `limit`, and fewer if they are long. What still waits for an answer is
 /// preferred.
-pub(super) fn of(connection: &rusqlite::Connection, run: &str, limit: u32) -> rusqlite::Result<Vec<Wait>> {
+pub(super) fn of_run(connection: &rusqlite::Connection, run: &str, limit: u32) -> rusqlite::Result<Vec<Wait>> {
     let sql = format!(
         "SELECT {COLUMNS}, octet_length(waits.request) + coalesce(octet_length(waits.answer), 0) AS size
          FROM waits JOIN runs ON runs.id = waits.run WHERE waits.run = ?1
@@ -208,7 +208,7 @@ impl Store {
     /// Lists what a run asked, the oldest first; if that is too much, what still waits for an answer is preferred.
     pub(in crate::app::serve) async fn waits_of(&self, run: &str, limit: u32) -> Result<Vec<Wait>, StoreError> {
         let run = run.to_owned();
-        self.database.read(move |connection| of(connection, &run, limit)).await
+        self.database.read(move |connection| of_run(connection, &run, limit)).await
     }
 
     /// Returns how many approvals and questions wait for an answer.

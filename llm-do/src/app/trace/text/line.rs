@@ -20,7 +20,7 @@ const TOKENS: usize = 15;
 const COST: usize = 11;
 
 impl Columns {
-    pub(super) fn of(trace: &Trace) -> Self {
+    pub(super) fn new(trace: &Trace) -> Self {
         let roots = || trace.roots.iter().map(|root| &trace.calls[*root]);
         Self {
             has_waits: roots().any(|call| call.waiting() > 0),

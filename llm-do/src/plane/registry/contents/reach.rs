@@ -11,7 +11,7 @@ impl Contents {
     pub(crate) fn reached_from(&self, roots: &[String]) -> Option<BTreeSet<String>> {
         let defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
         let toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
-        let linked = Selection::of(&defs, &toolsets);
+        let linked = Selection::new(&defs, &toolsets);
         let may_call_everything = |name: &str| {
             defs.iter().any(|def| def.name == name && def.is_composite && def.declaration.is_none())
                 || self.tools.iter().any(|(tool, _)| tool.name == name && tool.toolsets.is_none())

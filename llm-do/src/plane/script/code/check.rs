@@ -57,7 +57,7 @@ pub(super) fn check(code: &str, before: &Before, callees: &Callees) -> Result<Ch
     let is_async = awaits(body);
     let dicts = classes::dict_classes(body);
     let names: Vec<_> = dicts.iter().map(|class| class.name.clone()).collect();
-    let stubs = Stubs::of(callees, is_async);
+    let stubs = Stubs::new(callees, is_async);
     let mut found = faults.in_file(FILE);
     let of_types = checker::check_after(FILE, code, &before.text, &stubs, &names);
     // The checker treats results of earlier plain calls as coroutines too.
