@@ -85,7 +85,7 @@ pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> 
         .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: Fault::reading(&error).to_string() })
 }
 
-/// What a call of a tool changes; by default it determines whether a call needs approval.
+/// The effect of a call of a tool; by default it determines whether a call needs approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -102,7 +102,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Returns the word for it, as in JSON.
+    /// Returns the name of the effect, as in JSON.
     #[cfg(feature = "cli")]
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -113,7 +113,7 @@ impl Effect {
         }
     }
 
-    /// Returns the rank by what a call may do: of several effects, the highest covers all.
+    /// Returns the severity of an effect: of several effects, the highest covers all.
     pub(crate) fn severity(self) -> u8 {
         match self {
             Self::ReadOnly => 0,

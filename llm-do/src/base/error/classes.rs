@@ -1,4 +1,4 @@
-//! What an error means for callers, models and operators.
+//! The meaning of an error for callers, models and operators.
 
 use super::cause::cause;
 use super::{CallError, Fault, chain};
@@ -6,10 +6,10 @@ use super::{CallError, Fault, chain};
 impl CallError {
     /// Returns whether this error can be returned to a model, which may then try something else.
     ///
-    /// False for denials, limits, cancellation and failed models, also where they caused a tool's failure.
+    /// False for denials, limits, cancellation and failed models, also if they caused a tool's failure.
     #[must_use]
     pub fn is_recoverable(&self) -> bool {
-        // A provider's error has been retried already, or is permanent.
+        // The request to the provider has been retried already, or its error is permanent.
         !matches!(
             self.innermost(),
             Self::Model { .. }
@@ -48,7 +48,7 @@ impl CallError {
             }
             Self::Timeout { tool, after } => format!("`{tool}` timed out after {after:?}"),
             Self::NoInput { tool } => format!("`{tool}` asks the user, but no user can answer"),
-            // The arguments of nested calls are not the model's own, so they are not quoted.
+            // The arguments of nested calls are not from the model, so they are not quoted.
             _ => chain(self),
         }
     }
@@ -78,7 +78,7 @@ impl CallError {
 
     /// Returns whether the call, or a call nested in it, was denied or is blocked.
     ///
-    /// False if the operating system denies access, such as to a file: that is a failure of the tool.
+    /// False if the operating system denies access, such as to a file; that is a failure of the tool.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         matches!(self.innermost(), Self::Denied { .. } | Self::Blocked { .. })
@@ -86,8 +86,8 @@ impl CallError {
 
     /// Returns whether the call, or a call nested in it, was denied by a decision that ends the run.
     ///
-    /// Not returned to a model: the approver [stopped](crate::approval::Decision::DeniedAndStopped) the run, or there was
-    /// [no decision](crate::approval::Decision::Undecided).
+    /// Such an error is not returned to a model: the approver [stopped](crate::approval::Decision::DeniedAndStopped)
+    /// the run, or there was [no decision](crate::approval::Decision::Undecided).
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         matches!(self.innermost(), Self::Denied { stops: true, .. })
@@ -105,12 +105,13 @@ impl CallError {
         matches!(self.innermost(), Self::Refused { .. })
     }
 
-    /// Returns whether the plane itself ended the call or a call nested in it, such as by a limit, denial or cancellation.
+    /// Returns whether the plane itself ended the call or a call nested in it, such as by a limit, denial or
+    /// cancellation.
     pub(crate) fn is_of_plane(&self) -> bool {
         !self.is_recoverable() && !matches!(self.innermost(), Self::Model { .. } | Self::Refused { .. })
     }
 
-    /// Replaces the name `tool` by `name`, unless the error belongs to a nested call.
+    /// Replaces the name `tool` with `name`, unless the error belongs to a nested call.
     pub(crate) fn renamed(mut self, tool: &str, name: &str) -> Self {
         match &mut self {
             Self::InvalidArguments { tool: called, .. }
