@@ -174,7 +174,7 @@ fn rule_name(rule: &RuleSource) -> String {
     words.replace('_', " ")
 }
 
-/// Describes a decision that a person made, or that refused the call; rules and modes that approve are the usual case.
+/// Describes a decision that a person made, or that refused the call; approvals by rules and modes are the normal case.
 fn approval(approval: &Approval) -> Option<(&'static str, String, Option<&'static str>)> {
     let Some(decided) = &approval.decided else {
         return Some(("?", "waits for approval".to_owned(), Some(YELLOW)));
