@@ -13,17 +13,17 @@ use serde_json::Value;
 use self::fields::Fields;
 use super::{Client, Role, Schedule, Service, ServiceError, Webhook};
 
-/// Where a secret is: not in the file itself, which may be under version control.
+/// The location of a secret, which is never in the file itself, since that may be under version control.
 #[derive(Debug)]
 enum Secret {
     /// In an environment variable.
     Env(String),
-    /// In a file of its own; a relative path starts at the folder of the service file.
+    /// In a separate file; a relative path starts at the folder of the service file.
     File(PathBuf),
 }
 
 impl<'de> Deserialize<'de> for Secret {
-    /// Errors do not contain the value: it may be the secret itself, written here by mistake.
+    /// Errors do not contain the value, which may be the secret itself, written here by mistake.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let is_single = value.as_object().is_some_and(|fields| fields.len() == 1);
@@ -37,7 +37,7 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// Returns whether a text is an environment variable by its looks, rather than a secret.
+/// Returns whether a text looks like the name of an environment variable, and not like a secret.
 fn is_variable(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }

@@ -8,7 +8,7 @@ use super::http::{self, RunListQuery};
 use super::store::StoreFile;
 use crate::base::error::BoxError;
 
-/// The file of a service, which may be running or not. Nothing is written.
+/// The file of a service, which may be running or not. It is opened for reading only.
 #[derive(Debug)]
 pub(in crate::app) struct RunFile(StoreFile);
 

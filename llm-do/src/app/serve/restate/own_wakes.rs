@@ -1,4 +1,4 @@
-//! Polls a run in the task of its log, without the detours of a task that wakes itself.
+//! Polls a run in the task of its log. A run that wakes itself is polled again directly, without the scheduler.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::task::AtomicWaker;
 
-/// How often a run that wakes itself is polled before other tasks have their turn.
+/// The maximum number of consecutive polls of a run that wakes itself, before other tasks are polled.
 const POLLS: usize = 8;
 
 /// A run that is polled again immediately if it woke itself.
 ///
-/// The scheduler would queue its task last, and wake another thread for it. Only the run is polled again: the futures of the engine's
-/// SDK must not be polled once an attempt has ended, which the SDK notices after each poll of the task.
+/// The scheduler would queue its task last, and wake another thread for it. Only the run is polled again: the futures
+/// of the engine's SDK must not be polled once an attempt has ended, which the SDK detects after each poll of the task.
 pub(super) struct OwnWakes<F> {
     run: F,
     wakes: Arc<Wakes>,
     waker: Waker,
 }
 
-/// The wakes of a run, which reach its task unless they are held.
+/// The wakes of a run; its task receives them unless they are held.
 #[derive(Default)]
 pub(super) struct Wakes {
     task: AtomicWaker,
@@ -47,7 +47,7 @@ impl<F: Future + Unpin> Future for OwnWakes<F> {
         wakes.task.register(context.waker());
         for _ in 0..POLLS {
             wakes.hold();
-            // What woke it before is seen now.
+            // This poll handles earlier wakes.
             wakes.is_woken.swap(false, Ordering::SeqCst);
             let polled = Pin::new(&mut *run).poll(&mut Context::from_waker(waker));
             wakes.are_held.store(false, Ordering::SeqCst);

@@ -9,7 +9,7 @@ use super::{COMPONENT, StoreError, events, runs, waits};
 use crate::observe::database::DatabaseFile;
 use crate::observe::event::EffectLog;
 
-/// The file of a service, which may be running or not. Nothing is written.
+/// The file of a service, which may be running or not. It is opened for reading only.
 #[derive(Debug)]
 pub(in crate::app::serve) struct StoreFile(DatabaseFile);
 
@@ -29,7 +29,7 @@ impl StoreFile {
         self.0.read(|connection| events::effects(connection, id))
     }
 
-    /// Returns a run with what it asked, up to `limit`.
+    /// Returns a run with its questions, up to `limit`.
     pub(in crate::app::serve) fn run(&self, id: &str, limit: u32) -> Result<Option<(RunRow, Vec<Wait>)>, StoreError> {
         self.0.read(|connection| {
             let Some(run) = runs::find(connection, id)? else { return Ok(None) };
