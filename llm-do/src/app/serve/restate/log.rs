@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::entry::{Batch, Entry, Outcome, ShownRequest};
 use super::names::Names;
-use super::own_wakes::{OwnWakes, Wakes};
+use super::self_waking::{SelfWaking, Wakes};
 use super::waits::{WaitId, Waiter, Waits};
 use crate::observe::journal::{EngineJournal, EngineRequest, PromiseSpec, Record};
 
@@ -194,7 +194,7 @@ impl<'c> Log<'c> {
 
     /// Serves the run until `run` returns.
     pub(super) async fn serve<T>(&mut self, run: impl Future<Output = T> + Unpin) -> T {
-        let mut run = OwnWakes::new(run);
+        let mut run = SelfWaking::new(run);
         self.wakes = run.wakes();
         loop {
             // Waiting in the engine may suspend the invocation, which would interrupt effects in flight.
