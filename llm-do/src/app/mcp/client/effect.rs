@@ -1,4 +1,4 @@
-//! What a call of a server's tool changes: the settings of the user, and the hints of the server.
+//! The effect of a server's tool: from the settings of the user, and the hints of the server.
 
 use rmcp::model::ToolAnnotations;
 
@@ -7,7 +7,8 @@ use crate::declare::tool::Effect;
 
 /// Returns the effect of a tool.
 ///
-/// A setting for this one tool holds. Otherwise hints can only make the effect stricter, unless the user trusts them.
+/// A setting for the tool always applies. Otherwise, hints can only make the effect stricter, unless the user trusts
+/// them.
 pub(super) fn of_tool(server: &McpServer, tool: &str, hints: Option<&ToolAnnotations>) -> Effect {
     if let Some(effect) = server.tool_effects.get(tool) {
         return *effect;
@@ -23,12 +24,12 @@ pub(super) fn of_tool(server: &McpServer, tool: &str, hints: Option<&ToolAnnotat
     }
 }
 
-/// What hints mean.
+/// The meaning of hints.
 #[derive(Default)]
 struct Hinted {
     /// The effect, if the server is trusted.
     trusted: Effect,
-    /// The least effect that the server admits to, if it does.
+    /// The weakest effect that the hints admit, if they admit one.
     suspicion: Option<Effect>,
 }
 
