@@ -26,6 +26,7 @@ mod shadow;
 mod subtask;
 mod thread;
 mod under;
+mod unknown;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -57,7 +57,8 @@ impl Alias {
         let approval = self.approval.or(def.approval);
         let output = def.output.map(|schema| schema());
         let acts = Acts::of_linked(def);
-        FunctionTool { parameters, output, approval, timeout: def.timeout, is_typed: true, acts, ..tool }
+        let (timeout, on_unknown) = (def.timeout, def.on_unknown);
+        FunctionTool { parameters, output, approval, timeout, on_unknown, is_typed: true, acts, ..tool }
     }
 }
 
