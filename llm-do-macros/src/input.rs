@@ -154,6 +154,7 @@ pub(crate) struct Tool {
     pub(crate) callable: Callable,
     pub(crate) effect: Option<tool::Effect>,
     pub(crate) approval: Option<Approval>,
+    pub(crate) on_unknown: Option<tool::OnUnknown>,
     /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
     /// The function that shows the approver what a call would do.
@@ -175,8 +176,8 @@ impl Tool {
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
-        let tool::Tool { effect, approval, preview, inline, .. } = tool;
-        Self { callable, effect, approval, summary, preview, inline: inline.is_some() }
+        let tool::Tool { effect, approval, on_unknown, preview, inline, .. } = tool;
+        Self { callable, effect, approval, on_unknown, summary, preview, inline: inline.is_some() }
     }
 }
 

@@ -6,7 +6,7 @@ use quote::{format_ident, quote, quote_spanned};
 use super::function::{self, Execution};
 use super::{arguments, error_span};
 use crate::args::approval::Approval;
-use crate::args::tool::Effect;
+use crate::args::tool::{Effect, OnUnknown};
 use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
@@ -19,10 +19,11 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     let effect = tool.effect.map(effect);
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
     let approval = tool.approval.as_ref().map(approval);
+    let on_unknown = tool.on_unknown.map(on_unknown);
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
     let preview = preview(tool);
     let composite = composite(&tool.callable);
-    let setters = quote!(#effect #approval #summary #preview #owner #composite);
+    let setters = quote!(#effect #approval #on_unknown #summary #preview #owner #composite);
     function::registration(&tool.callable, execution, &format_ident!("tool"), &setters)
 }
 
@@ -53,6 +54,16 @@ fn effect(effect: Effect) -> TokenStream {
         Effect::Destructive => quote!(Destructive),
     };
     quote!(.effect(__llm_do::Effect::#variant))
+}
+
+/// What is done about a call whose outcome is not known.
+fn on_unknown(setting: OnUnknown) -> TokenStream {
+    let variant = match setting {
+        OnUnknown::Ask => quote!(Ask),
+        OnUnknown::Report => quote!(Report),
+        OnUnknown::Rerun => quote!(Rerun),
+    };
+    quote!(.on_unknown(__llm_do::OnUnknown::#variant))
 }
 
 /// The approval rule of a tool or a toolset.

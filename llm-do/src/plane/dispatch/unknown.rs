@@ -118,6 +118,11 @@ async fn ask(
     let Some(request) = run.request_again(ctx, tool, prepared, (began, approved_by))? else { return unknown };
     let rule = request.rule.clone();
     let StepOutcome { value: answer, is_replayed } = run.submit(ctx, tool, request, first_round(attempts)).await?;
+    if is_replayed && answer.result().is_none() {
+        let edited = run.apply_recorded(ctx, tool, prepared, answer, false)?;
+        run.apply_edit(ctx, tool, prepared, edited, attempts).await?;
+        return Ok(Resumed::Attempt(attempts));
+    }
     emit_decision(ctx, &rule, &answer.masked(tool), is_replayed);
     if let Some(result) = answer.result() {
         return Ok(Resumed::Settled(Settled::Happened(result.clone())));

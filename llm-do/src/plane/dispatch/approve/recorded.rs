@@ -130,7 +130,7 @@ impl Run {
     /// Applies a recorded answer to a call; a call without a recorded result is also checked against the rules.
     ///
     /// Returns the arguments by which the approver replaced those of the call.
-    pub(super) fn apply_recorded(
+    pub(in crate::plane::dispatch) fn apply_recorded(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
