@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use super::record::check_depth;
 use super::{JournalError, Record, StepKind, StepSpec};
 
-/// What a person settled about a call whose outcome was unknown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What a person settled about a call whose outcome was unknown. As JSON: `{"result": ..}` or `"not_done"`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(crate = "::schemars")]
 #[non_exhaustive]
 pub enum Settlement {
     /// It has happened, and this is its result: it does not run again.
@@ -22,21 +23,20 @@ pub enum Settlement {
     NotDone,
 }
 
-/// A call that began, and whose result is not known.
+/// A call that began, and of which nothing more would be known if its run were resumed.
 #[cfg(feature = "serve")]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct UnknownCall {
-    /// The key of its step, by which it is [settled](super::FileJournal::settle).
-    pub step: Arc<str>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(crate) struct UnknownCall {
+    /// The key of its step, by which it is settled.
+    pub(crate) step: String,
     /// The registered name of the tool.
-    pub tool: Arc<str>,
-    /// Its arguments.
-    pub arguments: Arc<Value>,
+    pub(crate) tool: String,
     /// When it began last.
-    pub began: Option<Timestamp>,
+    #[schemars(with = "Option<String>")]
+    pub(crate) began: Option<Timestamp>,
     /// What was settled about it.
-    pub settled: Option<Settlement>,
+    pub(crate) settled: Option<Settlement>,
 }
 
 /// The name of the part of a call that records that it began, before the number of the attempt.
@@ -89,14 +89,13 @@ impl UnknownCall {
         let settled: HashMap<&str, &Value> = records.iter().map(|record| (&*record.key, &record.value)).collect();
         let mut calls: Vec<Self> = Vec::new();
         for (attempt, record) in records.iter().filter_map(|record| Some((attempt(record)?, record))) {
-            let step: Arc<str> = record.call().into();
+            let step = record.call().to_owned();
             if is_kept(&step) || is_followed(records, &step, attempt) {
                 continue;
             }
             let settlement = settled.get(&*format!("{step}/settled:{attempt}"));
             let call = Self {
-                tool: Arc::clone(&record.name),
-                arguments: Arc::clone(&record.input),
+                tool: record.name.to_string(),
                 began: record.value.get("began").and_then(|began| serde_json::from_value(began.clone()).ok()),
                 settled: settlement.and_then(|value| Settlement::deserialize(*value).ok()),
                 step,
