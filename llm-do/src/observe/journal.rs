@@ -65,7 +65,7 @@ pub type StepFuture = BoxFuture<'static, LocalOutcome>;
 /// recorded it and in each later one. An effect that is interrupted before it is recorded runs again: effects run at least
 /// once, and exactly once if none is interrupted. But before a tool starts that is neither `read_only` nor `idempotent`, a step of the
 /// kind [`Begun`](StepKind::Begun) is recorded: if the call then has no result, it may have had its effect, and is not made again
-/// unless the [setting](crate::OnUnknown) of its tool or a person says so. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
+/// unless the [setting](crate::OnUnknown) of its tool or the answer of a person has it made. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
 /// required. The crate provides [`MemoryJournal`], [`FileJournal`] for one run, and `SqliteJournal` (feature `serve`) for many; a
 /// durable execution engine can implement this trait.
 ///

@@ -124,12 +124,12 @@ impl Approval {
         matches!(self.verdict, Verdict::Approved(_))
     }
 
-    /// Returns whether nobody decided.
+    /// Returns whether there was no decision.
     pub(crate) fn is_undecided(&self) -> bool {
         self.stops && self.by == DecidedBy::Policy
     }
 
-    /// Returns the result of the call, if the approver says that it has happened.
+    /// Returns the result of the call, if it has happened, by the answer of the approver.
     pub(crate) fn result(&self) -> Option<&Value> {
         match &self.verdict {
             Verdict::Happened(result) => Some(result),

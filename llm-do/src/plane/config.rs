@@ -48,7 +48,7 @@ pub(crate) struct SessionConfig {
     pub(crate) content: bool,
     /// Whether a denied call ends the run instead of being returned to the model.
     pub(crate) end_on_denial: bool,
-    /// What is done about a call whose outcome is not known, of a tool that does not say so.
+    /// What is done about a call whose outcome is not known, of a tool without a setting.
     pub(crate) on_unknown: OnUnknown,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,

@@ -54,7 +54,7 @@ pub struct ToolDef {
     pub(crate) effect: Effect,
     /// Its approval rule, if it has one.
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call whose outcome is not known, if it says so.
+    /// What is done about a call whose outcome is not known, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,

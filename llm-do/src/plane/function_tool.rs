@@ -129,7 +129,7 @@ pub struct FunctionTool {
     pub(crate) output: Option<Value>,
     pub(crate) effect: Effect,
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call whose outcome is not known, if it says so.
+    /// What is done about a call whose outcome is not known, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
     pub(crate) summary: Option<Arc<str>>,
     pub(crate) timeout: Option<Duration>,

@@ -52,7 +52,7 @@ async fn pay(what: String, outside: State<Outside>) -> usize {
     outside.act(what).await
 }
 
-/// Mail a letter; nobody is asked what became of it.
+/// Mail a letter; the caller gets an error if its outcome is unknown.
 #[tool(effect = destructive, on_unknown = report)]
 async fn mail(what: String, outside: State<Outside>) -> usize {
     outside.act(what).await
@@ -110,7 +110,7 @@ impl Approver for Asked {
     }
 }
 
-/// A model that pays, and then says what it was told.
+/// A model that pays, and then repeats what it got.
 fn model() -> FunctionModel {
     FunctionModel::answering(|request| match request.messages.last() {
         Some(llm_do::model::Message::Tool { results }) => Answer::text(results[0].content.clone()),
@@ -232,7 +232,7 @@ async fn an_approver_without_a_decision_leaves_the_outcome_unknown() {
 }
 
 #[tokio::test]
-async fn each_setting_does_what_it_says_and_the_policy_comes_before_the_tool() {
+async fn each_setting_is_followed_and_the_policy_comes_before_the_tool() {
     let outside = Outside::default();
     for (tool, is_reported) in [("mail", true), ("by_value", true), ("book", false)] {
         let journal = died(&outside, tool).await;
@@ -283,7 +283,7 @@ async fn code_matches_an_unknown_outcome_live_and_replayed() {
 }
 
 #[tokio::test]
-async fn a_model_is_told_in_plain_words_and_goes_on() {
+async fn a_model_gets_plain_words_and_goes_on() {
     let outside = Outside::default();
     let journal = died(&outside, "cashier").await;
     let answer = run(process(journal, &outside), "cashier").await.unwrap();

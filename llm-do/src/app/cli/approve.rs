@@ -128,7 +128,7 @@ impl<C: Console> Dialogue<'_, C> {
         }
     }
 
-    /// Asks until the user says what became of a call that began before.
+    /// Asks until the user has answered what became of a call that began before.
     fn decide_unknown(&mut self) -> io::Result<Decision> {
         loop {
             let Some(line) = self.console.ask(UNKNOWN_CHOICES)? else { return Ok(Decision::undecided(CLOSED)) };
@@ -280,7 +280,11 @@ mod tests {
         assert_eq!(decided("h {\"id\": 7}\n"), Decision::happened(json!({ "id": 7 })));
         assert_eq!(decided("happened\n7\n"), Decision::happened(7));
         assert_eq!(decided("h\n\nh not json\nr\n"), Decision::approve(), "it asks again");
-        assert_eq!(decided("y\nn\ns\nt\n"), Decision::deny_and_stop("the user answered no"), "these are no answers");
+        assert_eq!(
+            decided("y\nn\ns\nt\n"),
+            Decision::deny_and_stop("the user answered no"),
+            "these answer another question"
+        );
         assert_eq!(decided("stop look it up\n"), Decision::deny_and_stop("look it up"));
         assert_eq!(decided(""), Decision::undecided("the user closed the terminal"));
         let shown = decide(&request, "d\nr\n").1;

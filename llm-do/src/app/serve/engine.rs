@@ -27,7 +27,8 @@ use super::store::{NewRun, RunRow, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::app::listen::ConnectionLimits;
 use crate::base::clock::Clock;
-use crate::observe::journal::{JournalError, Record, SqliteJournal};
+use crate::observe::journal::{JournalError, Record, Settlement, SqliteJournal};
+use crate::plane::dispatch::fresh_id;
 use crate::session::runtime::Runtime;
 
 /// What all parts of a service share.

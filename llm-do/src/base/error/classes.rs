@@ -48,7 +48,7 @@ impl CallError {
             }
             Self::Timeout { tool, after } => format!("`{tool}` timed out after {after:?}"),
             Self::OutcomeUnknown { .. } => {
-                format!("{self}; find out whether it did, if a tool can tell, before you call it again")
+                format!("{self}; find out whether it did, by a tool that only reads, before you call it again")
             }
             Self::NoInput { tool } => format!("`{tool}` asks the user, but no user can answer"),
             // The arguments of nested calls are not the model's own, so they are not quoted.
@@ -73,8 +73,7 @@ impl CallError {
         matches!(self.innermost(), Self::Unsure { .. })
     }
 
-    /// Returns whether the call, or a call nested in it, may have had its effect, and nobody knows:
-    /// [`OutcomeUnknown`](Self::OutcomeUnknown).
+    /// Returns whether the outcome of the call, or of a call nested in it, is [unknown](Self::OutcomeUnknown).
     #[must_use]
     pub fn is_outcome_unknown(&self) -> bool {
         matches!(self.innermost(), Self::OutcomeUnknown { .. })

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// It is set for a tool by [`#[tool(on_unknown = ..)]`](macro@crate::tool) or
 /// [`FunctionTool::on_unknown`](crate::runtime::FunctionTool::on_unknown), for a tool or a toolset by a
-/// [policy](crate::approval::Policy::on_unknown), and for all others by
+/// [policy](crate::approval::Policy::on_unknown), and for all other tools by
 /// [`RuntimeBuilder::on_unknown`](crate::runtime::RuntimeBuilder::on_unknown). Calls that are `read_only` or `idempotent` run again in
 /// any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

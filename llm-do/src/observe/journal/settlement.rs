@@ -107,7 +107,7 @@ impl UnknownCall {
     }
 }
 
-/// Returns the number of the attempt of which a record says that it began.
+/// Returns the number of the attempt whose begin is this record.
 fn attempt(record: &Record) -> Option<u32> {
     if record.kind != StepKind::Begun {
         return None;

@@ -171,7 +171,7 @@ impl Approvals {
         self.submit_to(queue, request, run, preview, journal, |request| self.rules.validate_edit(tool, by, request))
     }
 
-    /// Returns whether somebody can be asked what happened to a call that began before.
+    /// Returns whether an approver can be asked what happened to a call that began before.
     pub(crate) fn asks_what_happened(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> bool {
         self.mode != ApprovalMode::RejectAll && self.queue(|| self.is_asked_outside(tool, by, request)).is_some()
     }

@@ -156,7 +156,7 @@ impl Review {
     }
 }
 
-/// Returns why a result cannot be that of a call which the approver says has happened.
+/// Returns why a result cannot be that of a call that has happened.
 fn happened_fault(request: &ApprovalRequest, result: &Value) -> Option<String> {
     if request.began.is_none() {
         return Some("this call has not begun, so it cannot have happened: approve it, or deny it".to_owned());

@@ -107,8 +107,8 @@ impl Run {
         approval.into_edit(tool.name()).map(|_| None)
     }
 
-    /// Returns the request about a call that no rule approves, since it `began` before and may have had its effect; `None` if nobody
-    /// may make the call again.
+    /// Returns the request about a call that no rule approves, since it `began` before and may have had its effect; `None` if no person
+    /// may have it made again.
     pub(super) fn request_again(
         &self,
         ctx: &CallContext,

@@ -105,7 +105,7 @@ async fn run_again(
     Ok(Resumed::Attempt(attempt))
 }
 
-/// Asks the approver what happened; if nobody can be asked, or nobody knows, the outcome stays unknown.
+/// Asks the approver what happened; without an approver or a decision, the outcome stays unknown.
 async fn ask(
     run: &Run,
     ctx: &CallContext,

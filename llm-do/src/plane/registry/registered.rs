@@ -32,7 +32,7 @@ pub struct Registered {
     pub(super) effect: Effect,
     /// What it declares itself, if a policy declares another effect.
     replaced_effect: Option<Effect>,
-    /// What is done about a call whose outcome is not known, if its source or a policy says so.
+    /// What is done about a call whose outcome is not known, if its source or a policy has a setting.
     pub(super) on_unknown: Option<OnUnknown>,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, StatusCode, Url};
 use serde_json::{Value, json};
@@ -90,7 +91,7 @@ impl Remote {
             let http = Client::builder().redirect(Policy::none()).timeout(TIMEOUT).build()?;
             let request = http.request(method, url);
             let request = match &body {
-                Some(body) => request.json(body),
+                Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.to_string()),
                 None => request,
             };
             let request = match &self.token {

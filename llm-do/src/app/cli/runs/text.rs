@@ -10,6 +10,7 @@ use super::CommandError;
 use crate::base::printable::{printable, printable_line};
 use crate::base::usage::Cost;
 use crate::observe::event::MadeEffect;
+use crate::observe::journal::{Settlement, UnknownCall};
 use crate::usage::{Money, Unpriced};
 
 /// The maximum number of characters of a result or an error in a list.

@@ -134,7 +134,7 @@ fn outcome(result: &ElicitResult) -> Decision {
         (ElicitationAction::Accept, Some("happened")) => Decision::happened(happened()),
         (ElicitationAction::Accept, Some("run")) => Decision::approve(),
         (ElicitationAction::Accept, Some("stop")) => Decision::deny_and_stop(reason()),
-        _ => Decision::undecided("the user of the client did not say what became of the call"),
+        _ => Decision::undecided("the user of the client gave no answer about the call"),
     }
 }
 
