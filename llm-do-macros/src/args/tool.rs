@@ -18,6 +18,8 @@ pub(crate) struct Tool {
     pub(crate) approval: Option<Approval>,
     /// What is done about a call whose outcome is not known.
     pub(crate) on_unknown: Option<OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened.
+    pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call.
     pub(crate) summary: Option<LitStr>,
     /// The function that shows the approver what a call would do.
@@ -50,6 +52,7 @@ impl Grammar for Tool {
         Key::new("on_unknown = ask | report | rerun", |tool, value| {
             value.fill_with(&mut tool.on_unknown, OnUnknown::parse)
         }),
+        Key::new("reconcile = path", |tool, value| value.fill(&mut tool.reconcile)),
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),

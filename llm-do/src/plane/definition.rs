@@ -56,6 +56,8 @@ pub struct ToolDef {
     pub(crate) approval: Option<DeclaredRule>,
     /// What is done about a call whose outcome is not known, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened, if it has one.
+    pub(crate) reconcile: Option<&'static str>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
     /// Shows the approver what a call would do.
@@ -228,6 +230,7 @@ impl ToolDef {
             effect: Effect::Undeclared,
             approval: None,
             on_unknown: None,
+            reconcile: None,
             summary: None,
             preview: None,
             state: &[],
@@ -264,6 +267,13 @@ impl ToolDef {
     #[must_use]
     pub const fn on_unknown(mut self, setting: OnUnknown) -> Self {
         self.on_unknown = Some(setting);
+        self
+    }
+
+    /// Sets the read-only tool that finds out whether a call has happened. Default: none.
+    #[must_use]
+    pub const fn reconcile(mut self, tool: &'static str) -> Self {
+        self.reconcile = Some(tool);
         self
     }
 

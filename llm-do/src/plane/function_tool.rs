@@ -131,6 +131,8 @@ pub struct FunctionTool {
     pub(crate) approval: Option<DeclaredRule>,
     /// What is done about a call whose outcome is not known, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
+    /// The name of the read-only tool that finds out whether a call has happened, if it has one.
+    pub(crate) reconcile: Option<Arc<str>>,
     pub(crate) summary: Option<Arc<str>>,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
@@ -213,6 +215,7 @@ impl FunctionTool {
             effect,
             approval: None,
             on_unknown: None,
+            reconcile: None,
             summary: None,
             timeout: None,
             toolsets: None,
@@ -254,6 +257,16 @@ impl FunctionTool {
     /// As for linked tools, a [policy](crate::approval::Policy::on_unknown) with a setting for the tool replaces this.
     pub fn on_unknown(mut self, setting: OnUnknown) -> Self {
         self.on_unknown = Some(setting);
+        self
+    }
+
+    /// Sets the tool that finds out whether a call has happened that began and whose outcome is not known: a read-only tool with the
+    /// same arguments. Default: none.
+    ///
+    /// Its [idempotency key](CallContext::idempotency_key) is that of the call. It returns the result of the call, or `null` if the
+    /// call has not happened.
+    pub fn reconcile(mut self, tool: impl Into<Arc<str>>) -> Self {
+        self.reconcile = Some(tool.into());
         self
     }
 

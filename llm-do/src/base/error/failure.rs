@@ -51,9 +51,9 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns whether it is that the outcome of a call is not known.
-    pub(crate) fn is_outcome_unknown(&self) -> bool {
-        matches!(self, Self::OutcomeUnknown { .. })
+    /// Returns whether it is that the outcome of another call than one of `tool` is not known.
+    pub(crate) fn is_unknown_inside(&self, tool: &str) -> bool {
+        matches!(self, Self::OutcomeUnknown { of, .. } if of != tool)
     }
 
     /// Returns the record of an error, or the error itself if it ends the run and is not recorded, such as a limit.

@@ -176,7 +176,7 @@ async fn run_for_record(
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
     // A call that failed since the outcome of one of its steps is unknown is followed to that step again.
-    if matches!(&outcome, RecordedOutcome::Failure(failure) if !failure.is_outcome_unknown()) {
+    if matches!(&outcome, RecordedOutcome::Failure(failure) if !failure.is_unknown_inside(ctx.name())) {
         record_failed(&ctx, &tool, attempt).await?;
     }
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());

@@ -1,7 +1,7 @@
 //! What is done about a call whose outcome is unknown: it began before, and its result is not recorded.
 //!
 //! In this order: what a person [settled](crate::observe::journal::Settlement) by hand, the answer of the approver that is recorded,
-//! and then the [setting](OnUnknown) of the tool.
+//! the tool of `reconcile`, which finds out whether the call has happened, and then the [setting](OnUnknown) of the tool.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,10 @@ use super::pipeline::CallResult;
 use crate::base::delay::within;
 use crate::base::error::CallError;
 use crate::declare::tool::OnUnknown;
-use crate::observe::event::RuleSource;
+use crate::observe::event::{Caller, RuleSource};
 use crate::observe::journal::Settlement;
-use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
+use crate::plane::context::{CallContext, CallFrame, GivenArguments, JournalMethod, StepOutcome};
+use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
 
 /// How long a call that may have had its effect waits for recorded calls that its caller made without its result.
@@ -86,10 +87,43 @@ pub(super) async fn decide_unknown(
     {
         return Ok(Resumed::Attempt(attempts));
     }
+    match reconciled(ctx, tool, prepared).await {
+        Some(Value::Null) => return run_again(run, ctx, tool, prepared, attempts).await,
+        Some(result) => return happened(result),
+        None => {}
+    }
     match tool.on_unknown().unwrap_or(run.plane.config.on_unknown) {
         OnUnknown::Ask => ask(run, ctx, tool, prepared, begun).await,
         OnUnknown::Report => Ok(Resumed::Settled(Settled::Unknown(begun.began))),
         OnUnknown::Rerun => run_again(run, ctx, tool, prepared, attempts).await,
+    }
+}
+
+/// Asks the tool of `reconcile` whether the call has happened; returns its result, or null if it has not; `None` if that is not known.
+///
+/// The journal does not record this call: what follows from it is recorded.
+async fn reconciled(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Option<Value> {
+    let name = tool.reconcile()?;
+    let arguments = prepared.arguments().ok()?.into_owned();
+    let found = ctx.reconciling().dispatch(Callee::Item(name), GivenArguments::Value(arguments), Caller::Code).await;
+    Some(found.ok()?.into_value())
+}
+
+impl CallContext {
+    /// Returns a call inside this one whose calls find out whether this one has happened: they are not in the journal, and ask no
+    /// person.
+    fn reconciling(&self) -> Self {
+        let own = self.frame();
+        let frame = CallFrame {
+            depth: own.depth,
+            nesting: own.nesting,
+            is_shadow: true,
+            is_unguarded: own.is_unguarded,
+            ..CallFrame::new(own.call, Arc::clone(&own.name), own.by)
+        };
+        // A new frame has no key yet.
+        let _ = frame.extras_or_default().reconciled.set(self.idempotency_key());
+        self.clone().into_child_of(Arc::clone(self.host()), frame)
     }
 }
 

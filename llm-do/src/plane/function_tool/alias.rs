@@ -58,7 +58,8 @@ impl Alias {
         let output = def.output.map(|schema| schema());
         let acts = Acts::of_linked(def);
         let (timeout, on_unknown) = (def.timeout, def.on_unknown);
-        FunctionTool { parameters, output, approval, timeout, on_unknown, is_typed: true, acts, ..tool }
+        let reconcile = def.reconcile.map(Arc::from);
+        FunctionTool { parameters, output, approval, timeout, on_unknown, reconcile, is_typed: true, acts, ..tool }
     }
 }
 

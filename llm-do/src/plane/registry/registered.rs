@@ -34,6 +34,8 @@ pub struct Registered {
     replaced_effect: Option<Effect>,
     /// What is done about a call whose outcome is not known, if its source or a policy has a setting.
     pub(super) on_unknown: Option<OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened.
+    reconcile: Option<Arc<str>>,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
@@ -116,6 +118,11 @@ impl Registered {
     /// Returns what is done about a call whose outcome is not known; `None` for what the runtime does.
     pub(crate) fn on_unknown(&self) -> Option<OnUnknown> {
         self.on_unknown
+    }
+
+    /// Returns the name of the read-only tool that finds out whether a call has happened, if it has one.
+    pub(crate) fn reconcile(&self) -> Option<&str> {
+        self.reconcile.as_deref()
     }
 
     /// Returns whether it is a tool of a toolset that comes with this crate.

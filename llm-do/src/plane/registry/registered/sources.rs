@@ -34,6 +34,7 @@ impl Registered {
             takes_prompt: (def.takes_prompt)(),
             approval: def.approval,
             on_unknown: def.on_unknown,
+            reconcile: def.reconcile.map(Arc::from),
             summary: def.summary.map(Arc::from),
             linked: Some(def),
             ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
@@ -71,6 +72,7 @@ impl Registered {
             timeout: tool.timeout,
             approval: tool.approval,
             on_unknown: tool.on_unknown,
+            reconcile: tool.reconcile.clone(),
             summary: tool.summary.clone(),
             ..Self::new(&tool.name, &tool.description, origin, arguments, Code::Value(Arc::clone(&tool)))
         }
@@ -100,6 +102,7 @@ impl Registered {
             effect: Effect::Undeclared,
             replaced_effect: None,
             on_unknown: None,
+            reconcile: None,
             origin,
             timeout: None,
             declared: None,
