@@ -1,6 +1,6 @@
 //! Calls whose outcome is unknown: what is asked, reported, settled by hand, and made again.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use llm_do::approval::{ApprovalRequest, Approver, Decision, Policy};
@@ -19,6 +19,10 @@ struct Outside {
     /// Whether effects never return.
     is_stuck: Arc<AtomicBool>,
     last: Arc<Mutex<Option<ApprovalRequest>>>,
+    /// The idempotency keys of transfers.
+    keys: Arc<Mutex<Vec<String>>>,
+    /// Whether the bank knows of a transfer: 0 for none, 9 if it does not answer.
+    was_wired: Arc<AtomicUsize>,
 }
 
 impl Outside {
@@ -64,6 +68,31 @@ async fn book(what: String, outside: State<Outside>) -> usize {
     outside.act(what).await
 }
 
+/// Wire money.
+#[tool(effect = destructive, approval = pre_approved, reconcile = was_wired)]
+async fn wire(ctx: &CallContext, what: String, outside: State<Outside>) -> usize {
+    outside.keys.lock().unwrap().push(ctx.idempotency_key());
+    outside.act(what).await
+}
+
+/// Return what a transfer has sent.
+#[tool(effect = read_only)]
+fn was_wired(ctx: &CallContext, what: String, outside: State<Outside>) -> Result<Option<usize>> {
+    outside.add(format!("looked for {what}"));
+    match outside.was_wired.load(Ordering::Relaxed) {
+        0 => Ok(None),
+        9 => Err("the bank is closed".into()),
+        _ => Ok(outside.keys.lock().unwrap().contains(&ctx.idempotency_key()).then_some(what.len() + 4)),
+    }
+}
+
+/// Pays once, by an effect of its own.
+#[entry]
+async fn pay_by_effect(ctx: &CallContext, outside: State<Outside>) -> Result<usize> {
+    let outside = Outside::clone(&outside);
+    Ok(ctx.destructive_effect("pay", "a", async move { Ok(outside.act("a".into()).await) }).await?)
+}
+
 /// Pay what an order costs.
 #[tool(effect = destructive, toolsets = [pay])]
 async fn settle_order(ctx: &CallContext<settle_order>, what: String) -> Result<usize> {
@@ -75,7 +104,7 @@ async fn settle_order(ctx: &CallContext<settle_order>, what: String) -> Result<u
 async fn cashier(input: String) -> String;
 
 /// Calls one tool by its name.
-#[entry(toolsets = [pay, mail, book, settle_order, cashier, "by_value"])]
+#[entry(toolsets = [pay, mail, book, wire, settle_order, cashier, "by_value"])]
 async fn buy(ctx: &CallContext<buy>, tool: String) -> Result<Value> {
     let arguments = if tool == "cashier" { json!({ "input": "a" }) } else { json!({ "what": "a" }) };
     Ok(ctx.call_tool(&tool, arguments).await?)
@@ -347,4 +376,55 @@ async fn a_call_in_a_file_is_settled_in_the_file() {
     drop(journal);
     assert_eq!(run(process(FileJournal::open(&path).unwrap(), &outside), "pay").await.unwrap(), 7);
     assert!(outside.take().is_empty());
+}
+
+#[tokio::test]
+async fn the_tool_of_reconcile_is_asked_before_a_person_and_knows_the_key_of_the_call() {
+    let outside = Outside::default();
+    for (known, result, log) in [
+        (1, 5, vec!["looked for a"]),
+        (0, 1, vec!["looked for a", "did a"]),
+        (9, 7, vec!["looked for a", "asked again about wire"]),
+    ] {
+        let journal = died(&outside, "wire").await;
+        outside.was_wired.store(known, Ordering::Relaxed);
+        let resumed = run(answering(journal.clone(), &outside, Decision::happened(7)), "wire").await;
+        assert_eq!((resumed.unwrap(), outside.take()), (json!(result), log.into_iter().map(str::to_owned).collect()));
+        // What was found is recorded.
+        assert_eq!(run(process(journal.replayed(), &outside), "wire").await.unwrap(), result);
+        assert!(outside.take().is_empty());
+    }
+}
+
+#[test]
+fn a_tool_of_reconcile_that_changes_something_or_is_unknown_is_a_fault() {
+    let tool = |reconcile: &str| {
+        let tool = FunctionTool::new("send", "Send.", json!({ "type": "object" }), Effect::Destructive, |_, _| async {
+            Ok("sent")
+        });
+        let builder = process(MemoryJournal::new(), &Outside::default()).tool(tool.reconcile(reconcile));
+        chain(&builder.build().unwrap_err())
+    };
+    assert!(tool("was_wire").contains("unknown tool `was_wire` of `reconcile`"), "{}", tool("was_wire"));
+    assert!(tool("pay").contains("with `effect = read_only`"), "{}", tool("pay"));
+}
+
+#[tokio::test]
+async fn an_effect_that_must_not_run_twice_is_reported_and_settled() {
+    let outside = Outside::default();
+    let journal = MemoryJournal::new();
+    die(journal.clone(), &outside, ("pay_by_effect", json!({}))).await;
+    let mut journal = journal.replayed();
+    for _ in 0..2 {
+        journal = journal.replayed();
+        let error = process(journal.clone(), &outside).build().unwrap().run(pay_by_effect {}).await.unwrap_err();
+        assert!(error.is_outcome_unknown(), "{error:?}");
+    }
+    assert!(outside.take().is_empty());
+    for (settlement, result, log) in [(Settlement::Result(json!(7)), 7, 0), (Settlement::NotDone, 1, 1)] {
+        let settled = journal.replayed();
+        settled.settle(&begun_call(&settled.records()), &settlement).unwrap();
+        let runtime = process(settled.replayed(), &outside).build().unwrap();
+        assert_eq!((runtime.run(pay_by_effect {}).await.unwrap(), outside.take().len()), (result, log));
+    }
 }
