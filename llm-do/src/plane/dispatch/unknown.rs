@@ -3,6 +3,7 @@
 //! In this order: what a person [settled](crate::observe::journal::Settlement) by hand, the answer of the approver that is recorded,
 //! the tool of `reconcile`, which finds out whether the call has happened, and then the [setting](OnUnknown) of the tool.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,7 +88,8 @@ pub(super) async fn decide_unknown(
     {
         return Ok(Resumed::Attempt(attempts));
     }
-    match reconciled(ctx, tool, prepared).await {
+    let arguments = prepared.arguments().ok().map(Cow::into_owned).filter(|_| tool.reconcile().is_some());
+    match reconciled(ctx, tool, arguments).await {
         Some(Value::Null) => return run_again(run, ctx, tool, prepared, attempts).await,
         Some(result) => return happened(result),
         None => {}
@@ -102,10 +104,10 @@ pub(super) async fn decide_unknown(
 /// Asks the tool of `reconcile` whether the call has happened; returns its result, or null if it has not; `None` if that is not known.
 ///
 /// The journal does not record this call: what follows from it is recorded.
-async fn reconciled(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Option<Value> {
-    let name = tool.reconcile()?;
-    let arguments = prepared.arguments().ok()?.into_owned();
-    let found = ctx.reconciling().dispatch(Callee::Item(name), GivenArguments::Value(arguments), Caller::Code).await;
+async fn reconciled(ctx: &CallContext, tool: &Registered, arguments: Option<Value>) -> Option<Value> {
+    let (name, arguments) = (tool.reconcile()?, GivenArguments::Value(arguments?));
+    let reading = ctx.reconciling();
+    let found = reading.dispatch(Callee::Item(name), arguments, Caller::Code).await;
     Some(found.ok()?.into_value())
 }
 

@@ -37,13 +37,13 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
 #[cfg(feature = "serve")]
 pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
     let kept = KeptResults::of(records).await;
-    let begun = records.iter().filter(|record| record.kind == StepKind::Begun).map(Record::call);
+    let mut begun = records.iter().filter(|record| record.kind == StepKind::Begun).map(Record::call);
     // What has happened by the word of a person does not run again.
     let has_happened = |call: &str| {
         let settled = format!("{call}/settled:");
         records.iter().any(|record| record.key.starts_with(&settled) && record.value.get("result").is_some())
     };
-    begun.into_iter().any(|call| !kept.contain(call) && !has_happened(call))
+    begun.any(|call| !kept.contain(call) && !has_happened(call))
 }
 
 /// Lists the calls that began, and of which nothing more would be known if the run were resumed.
