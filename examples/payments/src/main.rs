@@ -75,7 +75,7 @@ fn main() -> Result<()> {
             let began = if request.began.is_some() { " that may have happened" } else { "" };
             // Ignored: standard error may be closed.
             let _ = writeln!(io::stderr(), "asked about a call{began}: {}", request.summary());
-            if request.began.is_some() { Decision::undecided("nobody knows") } else { Decision::approve() }
+            if request.began.is_some() { Decision::undecided("no person is here") } else { Decision::approve() }
         })
         .build()?;
     let receipts = runtime.block_on(pay_all { bills: vec![1, 2, 3] })?;

@@ -5,8 +5,6 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 use std::{fs, thread};
 
-use llm_do_example::Example;
-
 const PROGRAM: &str = env!("CARGO_BIN_EXE_payments");
 
 fn program(folder: &Path) -> Command {
@@ -39,8 +37,8 @@ fn kill_after(folder: &Path, payments: usize) {
 
 #[test]
 fn a_payment_is_made_once_although_the_program_is_killed_between_it_and_its_record() {
-    let example = Example::copy(env!("CARGO_MANIFEST_DIR"));
-    let folder = example.path();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
     // Each process finds out about the payment of the one before, and makes the next.
     for payments in 1..=3 {
         kill_after(folder, payments);
@@ -55,8 +53,8 @@ fn a_payment_is_made_once_although_the_program_is_killed_between_it_and_its_reco
 
 #[test]
 fn a_payment_that_began_and_was_not_made_is_approved_again_and_made() {
-    let example = Example::copy(env!("CARGO_MANIFEST_DIR"));
-    let folder = example.path();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
     kill_after(folder, 1);
     // As if the process had died before the bank got the request.
     fs::remove_file(folder.join("ledger.txt")).unwrap();
