@@ -129,6 +129,9 @@ pub(crate) trait Host: Send + Sync {
     /// Returns whether the tool that the caller sees as `shown` is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
+    /// Returns how many read-only calls of one caller may run concurrently.
+    fn max_concurrent_calls(&self) -> usize;
+
     /// Returns the handler of questions to the user, if there is one.
     fn input_handler(&self) -> Option<&Arc<dyn InputHandler>>;
 
