@@ -17,7 +17,7 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
-use llm_do_worker_file::{MODEL_CHOICE, check_model_name};
+use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -219,6 +219,11 @@ impl Worker {
         }
         if let Some(model) = &args.model {
             let _ = check_model_name(&model.value()).map_err(|fault| errors.push(model, fault));
+        }
+        match (&args.effect_reason, &args.effect) {
+            (Some(reason), None) => errors.push(reason, REASON_WITHOUT_EFFECT),
+            (Some(reason), Some(_)) if reason.value().trim().is_empty() => errors.push(reason, BLANK_REASON),
+            _ => {}
         }
         if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
             errors.push(&globs.0, MODEL_CHOICE);

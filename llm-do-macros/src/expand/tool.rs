@@ -46,7 +46,7 @@ fn preview(tool: &Tool) -> Option<TokenStream> {
     Some(quote!(.preview(|__ctx, __arguments| #shown)))
 }
 
-fn effect(effect: Effect) -> TokenStream {
+pub(super) fn effect(effect: Effect) -> TokenStream {
     let variant = match effect {
         Effect::ReadOnly => quote!(ReadOnly),
         Effect::Idempotent => quote!(Idempotent),

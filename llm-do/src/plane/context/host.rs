@@ -126,7 +126,7 @@ pub(crate) trait Host: Send + Sync {
     /// Returns the session's journal, if it has one.
     fn journal(&self) -> Option<&Arc<dyn Journal>>;
 
-    /// Returns whether the tool that the caller sees as `shown` is read-only.
+    /// Returns whether the tool or worker that the caller sees as `shown` is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
     /// Returns how many read-only calls of one caller may run concurrently.

@@ -47,7 +47,7 @@ impl WorkerRun {
     /// Returns how many of these calls may run at once.
     fn concurrency(&self, calls: &[ToolCall]) -> usize {
         let are_read_only = calls.iter().all(|call| self.ctx.is_read_only(&call.name));
-        if are_read_only { self.max_concurrent_calls.get() } else { 1 }
+        if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
     }
 
     async fn call_into(&self, call: &ToolCall, place: &mut Option<CallResult>) -> Result<(), CallError> {
