@@ -86,6 +86,9 @@ pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> 
 }
 
 /// What a call of a tool changes; by default it determines whether a call needs approval.
+///
+/// A tool declares it. That of a worker follows from its tools, and so does that of a script that declares none. What an effect changes
+/// for approval, concurrency, resumed runs and clients is listed at [`#[tool]`](macro@crate::tool#effects).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -103,7 +106,6 @@ pub enum Effect {
 
 impl Effect {
     /// Returns the word for it, as in JSON.
-    #[cfg(feature = "cli")]
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",
@@ -121,6 +123,11 @@ impl Effect {
             Self::Undeclared => 2,
             Self::Destructive => 3,
         }
+    }
+
+    /// Returns the effect of doing both.
+    pub(crate) fn union(self, other: Self) -> Self {
+        if other.severity() > self.severity() { other } else { self }
     }
 }
 

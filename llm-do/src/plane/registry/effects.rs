@@ -1,8 +1,13 @@
-//! Effects that policies declare, in place of those of the tools.
+//! Effects: those that policies declare in place of those of the tools, those that follow from them, and those that must agree with them.
+
+mod claims;
+mod derived;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+pub(super) use self::claims::fault;
+pub(super) use self::derived::{derive, of_item};
 use super::{Group, Registered};
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
