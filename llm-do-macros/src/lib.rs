@@ -62,7 +62,7 @@ use proc_macro::TokenStream;
 /// | A tool | The one that it declares |
 /// | A worker | The strongest of its toolsets, also through other workers, at most 8 in a row; not set with `code_execution` or `programmatic_tool_calling` |
 /// | An entry | Not set |
-/// | A tool of an MCP server | `destructive` if the server says so; otherwise not set, since hints of a server are not trusted |
+/// | A tool of an MCP server | `destructive` with that hint of the server; otherwise not set, since hints that weaken an effect are not trusted |
 /// | A `"name"` | Not compared, since the compiler does not know what it refers to |
 ///
 /// A tool that changes nothing itself, but calls tools that do, leaves out `effect`. With `approval = pre_approved`, its own call needs no

@@ -33,7 +33,7 @@ impl ServerSideKind {
         }
     }
 
-    /// Returns whether it runs code that a model wrote, so that what a call changes is unknown; the others change nothing.
+    /// Returns whether it runs code that a model wrote, so that its effect is unknown; a call of any other kind changes nothing.
     #[must_use]
     pub fn runs_code(self) -> bool {
         match self {

@@ -73,7 +73,7 @@ fn callable(tool: &SnapshotTool, ident: Ident, server: &str, fields: &[McpField]
     }
 }
 
-/// Returns whether the server says that a call destroys something; other hints are not trusted, so they change nothing.
+/// Returns whether the server admits that a call destroys something; hints that would weaken an effect are not trusted.
 fn is_destructive(tool: &SnapshotTool) -> bool {
     let is_true = |hint: &str| tool.annotations.as_ref().and_then(|hints| hints[hint].as_bool()) == Some(true);
     is_true("destructiveHint") && !is_true("readOnlyHint")
