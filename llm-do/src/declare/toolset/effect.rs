@@ -2,8 +2,7 @@
 //!
 //! A worker has no effect of its own: it has those of its tools, some of which may be workers again. Workers can list each
 //! other, and a constant that depends on itself is an error. So each constant is computed for a [`Depth`]: what a worker
-//! can do through at most so many further workers. A tool behind more of them is not
-//! found.
+//! can do through at most so many further workers.
 
 use std::marker::PhantomData;
 
