@@ -33,6 +33,7 @@ pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
 pub(crate) use self::toolset::{Toolset, ToolsetItem};
 pub(crate) use self::worker_file::{File, OutputSchema};
 use crate::args::approval::Approval;
+use crate::args::server_side::ServerSideTools;
 use crate::args::shared_keys::SharedKeys;
 use crate::args::toolset::Toolsets;
 use crate::args::{self, tool, worker};
@@ -94,6 +95,10 @@ pub(crate) struct Callable {
     pub(crate) toolsets: Option<Toolsets>,
     /// The maximum duration of a call: a constant expression.
     pub(crate) timeout: Option<Expr>,
+    /// What a call may change, if that is known; for a worker, what the provider of its model may change.
+    pub(crate) effect: Option<tool::Effect>,
+    /// The tool of a worker's provider whose effect is unknown, if it has one.
+    pub(crate) acting: Option<&'static str>,
 }
 
 impl Callable {
@@ -132,6 +137,8 @@ impl Callable {
             has_struct,
             toolsets: shared_keys.toolsets,
             timeout: shared_keys.timeout,
+            effect: None,
+            acting: None,
             arguments,
             parameters,
             output,
@@ -152,7 +159,6 @@ impl Callable {
 /// A function under `#[tool]`.
 pub(crate) struct Tool {
     pub(crate) callable: Callable,
-    pub(crate) effect: Option<tool::Effect>,
     pub(crate) approval: Option<Approval>,
     /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
@@ -171,12 +177,13 @@ impl Tool {
         if let (Some(inline), Some(_)) = (&tool.inline, &tool.shared_keys.timeout) {
             errors.push(inline, "an `inline` tool cannot time out; remove `inline` or `timeout`");
         }
-        let callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
+        let mut callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
+        callable.effect = tool.effect;
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
-        let tool::Tool { effect, approval, preview, inline, .. } = tool;
-        Self { callable, effect, approval, summary, preview, inline: inline.is_some() }
+        let tool::Tool { approval, preview, inline, .. } = tool;
+        Self { callable, approval, summary, preview, inline: inline.is_some() }
     }
 }
 
@@ -229,7 +236,9 @@ impl Worker {
             errors.push(&globs.0, MODEL_CHOICE);
         }
         let shared_keys = std::mem::take(&mut args.shared_keys);
-        let callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
+        let mut callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
+        callable.acting = args.server_side_tools.as_ref().and_then(ServerSideTools::acting);
+        callable.effect = callable.acting.is_none().then_some(tool::Effect::ReadOnly);
         // Invalid parameters are missing.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);

@@ -54,6 +54,20 @@ use proc_macro::TokenStream;
 ///
 /// A call that is both idempotent and destructive, such as deleting a file, is `destructive`.
 ///
+/// A tool that declares `read_only` or `idempotent` does not compile if its `toolsets` contain something with a stronger effect. From
+/// the weakest to the strongest, the effects are `read_only`, `idempotent`, not set, and `destructive`.
+///
+/// | Member | Its effect in this comparison |
+/// |---|---|
+/// | A tool | The one that it declares |
+/// | A worker | The strongest of its toolsets, also through other workers, at most 8 in a row; not set with `code_execution` or `programmatic_tool_calling` |
+/// | An entry | Not set |
+/// | A tool of an MCP server | `destructive` with that hint of the server; otherwise not set, since hints that weaken an effect are not trusted |
+/// | A `"name"` | Not compared, since the compiler does not know what it refers to |
+///
+/// A tool that changes nothing itself, but calls tools that do, leaves out `effect`. With `approval = pre_approved`, its own call needs no
+/// approval, and each call that it makes is approved by its own rule.
+///
 /// # Approval
 ///
 /// | `approval` | Before a call that the user did not make directly |
@@ -186,7 +200,8 @@ use proc_macro::TokenStream;
 /// The forms can be nested: `prefixed("fs_", filesystem.only([read_file]))`. A prefix applies to calls by name: those of a
 /// model and `ctx.call_tool`. Typed calls such as `ctx.call(read_file { .. })`, events, approvals and the errors that code gets
 /// use the registered name, so a declaration can contain a tool under several names. These do not compile: two tools with the
-/// same name, a name of more than 64 bytes, a listed path that is not a member, and a typed call of an excluded tool.
+/// same name, a name of more than 64 bytes, a listed path that is not a member, a typed call of an excluded tool, and a member with a
+/// stronger [effect](#effects) than the tool declares.
 ///
 /// # Linking
 ///

@@ -4,9 +4,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
 use super::function::{self, Execution};
-use super::{arguments, error_span};
+use super::{arguments, declaration, error_span};
 use crate::args::approval::Approval;
-use crate::args::tool::Effect;
 use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
@@ -16,7 +15,8 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
         Tool { inline: true, .. } => Execution::Inline,
         Tool { .. } => Execution::Blocking,
     };
-    let effect = tool.effect.map(effect);
+    let effect = tool.callable.effect.map(|effect| declaration::effect(Some(effect)));
+    let effect = effect.map(|effect| quote!(.effect(#effect)));
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
     let approval = tool.approval.as_ref().map(approval);
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
@@ -44,15 +44,6 @@ fn preview(tool: &Tool) -> Option<TokenStream> {
     let (arguments, path) = (&tool.callable.arguments, tool.preview.as_ref()?);
     let shown = quote_spanned!(error_span(path)=> __llm_do::preview::<#arguments>(__ctx, __arguments, #path));
     Some(quote!(.preview(|__ctx, __arguments| #shown)))
-}
-
-pub(super) fn effect(effect: Effect) -> TokenStream {
-    let variant = match effect {
-        Effect::ReadOnly => quote!(ReadOnly),
-        Effect::Idempotent => quote!(Idempotent),
-        Effect::Destructive => quote!(Destructive),
-    };
-    quote!(.effect(__llm_do::Effect::#variant))
 }
 
 /// The approval rule of a tool or a toolset.

@@ -135,6 +135,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "write",
+            __llm_do::Effect::Undeclared,
+        );
     }
     impl __llm_do::Function for write {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
@@ -208,6 +213,10 @@ const _: () = {
         write: __llm_do::Alias<Of = __Members>,
     {
         type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
+        type Effects<
+            __Kept: __llm_do::Includes,
+            __D: __llm_do::Depth,
+        > = __Members::Effects<__Kept, __D>;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("files", "", < files as __llm_do::Toolset > ::MEMBERS,

@@ -219,6 +219,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "read_file",
+            __llm_do::Effect::ReadOnly,
+        );
     }
     const __TIMEOUT: ::core::time::Duration = ::core::time::Duration::new(60, 500000000);
     const _: () = __llm_do::assert_timeout(__TIMEOUT);

@@ -155,6 +155,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "list-files",
+            __llm_do::Effect::Undeclared,
+        );
     }
     impl __llm_do::Function for ListFiles {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {

@@ -143,6 +143,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "greet",
+            __llm_do::Effect::ReadOnly,
+        );
     }
     impl __llm_do::DeclarationOf for greet {
         type Answer<__T: __llm_do::Keyed> = __llm_do::Yes;

@@ -140,6 +140,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "reviewer",
+            __llm_do::Effect::ReadOnly,
+        );
     }
     impl __llm_do::TakesHistory for reviewer {}
     impl __llm_do::DeclarationOf for reviewer {

@@ -139,6 +139,12 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+                "code_execution",
+                __llm_do::Effect::Undeclared,
+            )
+            .through("reviewer");
     }
     const __TIMEOUT: ::core::time::Duration = Duration::from_secs(90);
     const _: () = __llm_do::assert_timeout(__TIMEOUT);

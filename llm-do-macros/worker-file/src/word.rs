@@ -33,6 +33,15 @@ impl ServerSideKind {
         }
     }
 
+    /// Returns whether it runs code that a model wrote, so that its effect is unknown; a call of any other kind changes nothing.
+    #[must_use]
+    pub fn runs_code(self) -> bool {
+        match self {
+            Self::CodeExecution | Self::ProgrammaticToolCalling => true,
+            Self::WebSearch | Self::WebFetch | Self::ImageGeneration => false,
+        }
+    }
+
     /// Returns the kind of that name.
     ///
     /// # Errors

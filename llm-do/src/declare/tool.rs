@@ -106,7 +106,7 @@ pub enum Effect {
 
 impl Effect {
     /// Returns the word for it, as in JSON.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",
             Self::Idempotent => "idempotent",
@@ -116,7 +116,7 @@ impl Effect {
     }
 
     /// Returns the rank by what a call may do: of several effects, the highest covers all.
-    pub(crate) fn severity(self) -> u8 {
+    pub(crate) const fn severity(self) -> u8 {
         match self {
             Self::ReadOnly => 0,
             Self::Idempotent => 1,

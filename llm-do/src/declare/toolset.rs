@@ -1,12 +1,17 @@
 //! Toolsets as types: which items a tool, worker or entry may call, checked by the compiler.
 
 mod check;
+mod effect;
 mod listed;
 mod member;
 mod membership;
 mod text;
 
 pub use self::check::{assert_picked, assert_prefixed, assert_unique};
+pub use self::effect::{
+    CallsAt, CallsOf, Depth, EffectProbe, EightWorkers, HasEffects, NoEffects, NotToolset, StrongestEffect,
+    assert_effect,
+};
 pub use self::listed::{Listed, NoType, NoValue, assert_listed};
 #[cfg(any(feature = "filesystem", feature = "http", feature = "user_input"))]
 pub(crate) use self::member::unprefixed;

@@ -500,8 +500,8 @@ async fn a_run_that_ended_with_a_denial_goes_on_with_its_reason_under_the_other_
 }
 
 /// Post a text in a nested call.
-#[tool(effect = read_only, toolsets = [post])]
-async fn post_below(ctx: &CallContext<post_below>, text: String) -> Result<usize> {
+#[tool(effect = read_only)]
+async fn post_below(ctx: &CallContext, text: String) -> Result<usize> {
     Ok(ctx.call(post { text }).await?)
 }
 

@@ -19,6 +19,8 @@ macro_rules! short_names {
 
         impl crate::declare::toolset::Includes for $name {
             type Answer<T: crate::declare::toolset::Keyed> = <$of as crate::declare::toolset::Includes>::Answer<T>;
+            type Effects<Kept: crate::declare::toolset::Includes, D: crate::declare::toolset::Depth> =
+                <$of as crate::declare::toolset::Includes>::Effects<Kept, D>;
         }
 
         inventory::submit! {

@@ -11,17 +11,26 @@
 
 use std::marker::PhantomData;
 
+use super::effect::{Depth, HasEffects, NoEffects, StrongerOf, StrongestEffect};
+
 /// Answers for each tool whether a toolset includes it.
 pub trait Includes {
     /// The answer for `T`, as a type.
     #[doc(hidden)]
     type Answer<T: Keyed>: Answer;
+    /// The effects of its tools, without those that `Kept` does not include.
+    #[doc(hidden)]
+    type Effects<Kept: Includes, D: Depth>: HasEffects;
 }
 
 /// A single tool with its key. Not public API.
 pub trait Keyed {
     /// The hash of its registered name.
     type Key: Key;
+    /// The effects of what its model can call, if it is a worker.
+    type Calls<D: Depth>: HasEffects;
+    /// The effect that it declares; for a worker, that of what the provider of its model runs.
+    const OWN: StrongestEffect;
 }
 
 /// The tool is included.
@@ -40,18 +49,22 @@ pub trait Answer {
     type AndIn<Toolset: Includes, T: Keyed>: Answer;
     /// `Yes` if this is `No` and `Toolset` includes `T`.
     type NotButIn<Toolset: Includes, T: Keyed>: Answer;
+    /// `Effects` if this is `Yes`, else none.
+    type Keep<Effects: HasEffects>: HasEffects;
 }
 
 impl Answer for Yes {
     type OrIn<Toolset: Includes, T: Keyed> = Self;
     type AndIn<Toolset: Includes, T: Keyed> = Toolset::Answer<T>;
     type NotButIn<Toolset: Includes, T: Keyed> = No;
+    type Keep<Effects: HasEffects> = Effects;
 }
 
 impl Answer for No {
     type OrIn<Toolset: Includes, T: Keyed> = Toolset::Answer<T>;
     type AndIn<Toolset: Includes, T: Keyed> = Self;
     type NotButIn<Toolset: Includes, T: Keyed> = Toolset::Answer<T>;
+    type Keep<Effects: HasEffects> = NoEffects;
 }
 
 /// A list of hexadecimal digits; each digit contains the rest of the list.
@@ -117,18 +130,21 @@ digits!(;
 #[diagnostic::do_not_recommend]
 impl<Itself: Keyed> Includes for Itself {
     type Answer<T: Keyed> = <T::Key as Key>::Same<Itself::Key>;
+    type Effects<Kept: Includes, D: Depth> = <Kept::Answer<Itself> as Answer>::Keep<D::Of<Itself>>;
 }
 
 /// The empty list of members.
 #[diagnostic::do_not_recommend]
 impl Includes for () {
     type Answer<T: Keyed> = <T::Key as Key>::IsEnd;
+    type Effects<Kept: Includes, D: Depth> = NoEffects;
 }
 
 /// A list of members, split in two.
 #[diagnostic::do_not_recommend]
 impl<Left: Includes, Right: Includes> Includes for (Left, Right) {
     type Answer<T: Keyed> = <Left::Answer<T> as Answer>::OrIn<Right, T>;
+    type Effects<Kept: Includes, D: Depth> = StrongerOf<Left::Effects<Kept, D>, Right::Effects<Kept, D>>;
 }
 
 /// The tools that are in both `Member` and `Picks`.
@@ -138,6 +154,7 @@ pub struct Only<Member, Picks>(PhantomData<(Member, Picks)>);
 #[diagnostic::do_not_recommend]
 impl<Member: Includes, Picks: Includes> Includes for Only<Member, Picks> {
     type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::AndIn<Member, T>;
+    type Effects<Kept: Includes, D: Depth> = Member::Effects<Only<Kept, Picks>, D>;
 }
 
 /// The tools that are in `Member` but not in `Picks`.
@@ -147,6 +164,7 @@ pub struct Except<Member, Picks>(PhantomData<(Member, Picks)>);
 #[diagnostic::do_not_recommend]
 impl<Member: Includes, Picks: Includes> Includes for Except<Member, Picks> {
     type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::NotButIn<Member, T>;
+    type Effects<Kept: Includes, D: Depth> = Member::Effects<Except<Kept, Picks>, D>;
 }
 
 /// An alias of a type, for use in a bound.
