@@ -99,6 +99,8 @@ pub(crate) struct Callable {
     pub(crate) effect: Option<tool::Effect>,
     /// The tool of a worker's provider whose effect is unknown, if it has one.
     pub(crate) acting: Option<&'static str>,
+    /// Whether a worker says why its effect holds whatever its toolsets contain.
+    pub(crate) has_effect_reason: bool,
 }
 
 impl Callable {
@@ -139,6 +141,7 @@ impl Callable {
             timeout: shared_keys.timeout,
             effect: None,
             acting: None,
+            has_effect_reason: false,
             arguments,
             parameters,
             output,
@@ -237,8 +240,10 @@ impl Worker {
         }
         let shared_keys = std::mem::take(&mut args.shared_keys);
         let mut callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
-        callable.acting = args.server_side_tools.as_ref().and_then(ServerSideTools::acting);
-        callable.effect = callable.acting.is_none().then_some(tool::Effect::ReadOnly);
+        let tools = args.server_side_tools.as_ref().filter(|_| args.effect.is_none());
+        callable.acting = tools.and_then(ServerSideTools::acting);
+        callable.effect = args.effect.or_else(|| callable.acting.is_none().then_some(tool::Effect::ReadOnly));
+        callable.has_effect_reason = args.effect_reason.is_some();
         // Invalid parameters are missing.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);

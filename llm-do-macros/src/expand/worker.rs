@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Path, ReturnType, Signature, Type};
 
-use super::{declaration, error_span, function, in_anonymous_const, timeout, tool};
+use super::{declaration, error_span, function, in_anonymous_const, timeout};
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
 use crate::args::worker::{Globs, Hints};
 use crate::input::{Body, Callable, Function, OutputSchema, Worker};
@@ -21,7 +21,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     let model = model(worker);
     let output = function::output_type(&worker.callable);
     let state = function::state(&worker.callable);
-    let effect = worker.args.effect.map(tool::effect);
+    let effect = declaration::effect_setter(worker.args.effect);
     let rendering = worker.body.as_ref().map(|body| rendering(&worker.callable, body));
     let constructor = format_ident!("{}", if rendering.is_some() { "worker_with_body" } else { "worker" });
     let items = quote! {

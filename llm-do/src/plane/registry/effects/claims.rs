@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::Registered;
+use super::derived::least_of_worker;
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 
@@ -16,31 +17,42 @@ pub(in crate::plane::registry) fn fault(
     let declared = item.declared.iter().flat_map(|declared| declared.iter());
     let tools = declared.filter_map(|tool| items.get(&tool.tool));
     let stronger = tools.filter(|tool| tool.effect().severity() > stated.severity());
-    // Of several, the first by name.
-    let tool = stronger.min_by_key(|tool| (-i16::from(tool.effect().severity()), Arc::clone(&tool.name)))?;
-    let location = item.location_of(tool.name());
-    let its = tool.effect().word();
-    let otherwise = match item.kind() {
-        ItemKind::Worker => "give an `effect_reason`, remove `effect`",
-        ItemKind::Tool | ItemKind::Entry => "state that effect or none",
+    // Of several with the strongest effect, the first by name.
+    let strongest = stronger.min_by(|one, other| {
+        let by_effect = other.effect().severity().cmp(&one.effect().severity());
+        by_effect.then_with(|| one.name.cmp(&other.name))
+    });
+    let (name, word) = (item.name(), stated.word());
+    let Some(tool) = strongest else { return provider_fault(item, stated) };
+    let (location, tool, effect) = (item.location_of(tool.name()), tool.name(), tool.effect().word());
+    let instead = match item.kind() {
+        ItemKind::Worker => "say why in `effect_reason`, remove `effect`",
+        ItemKind::Tool | ItemKind::Entry => "state the stronger effect or none",
     };
-    let (name, stated, tool) = (item.name(), stated.word(), tool.name());
     Some(format!(
-        "`{name}` ({location}) has the effect {stated}, but may call `{tool}`, whose effect is {its}: {otherwise}, or remove `{tool}`"
+        "`{name}` ({location}) states the effect {word}, but may call `{tool}`, whose effect is {effect}; {instead}, or remove `{tool}`"
     ))
 }
 
-impl Registered {
-    /// Returns the effect that it states and that holds for its tools too: not one of a policy, or one with a reason.
-    fn checked_effect(&self) -> Option<Effect> {
-        if self.has_effect_of_policy() || !self.states_effect() {
-            return None;
-        }
-        Some(self.effect()).filter(|effect| matches!(effect, Effect::ReadOnly | Effect::Idempotent))
-    }
+/// Returns the fault of a worker that states a weaker effect than what its provider runs has.
+fn provider_fault(item: &Registered, stated: Effect) -> Option<String> {
+    let effect = least_of_worker(item.plan()?);
+    let (name, location, word) = (item.name(), item.location(), stated.word());
+    (effect.severity() > stated.severity()).then(|| {
+        format!(
+            "`{name}` ({location}) states the effect {word}, but the effect of the tools that its provider runs is {}; say why in \
+             `effect_reason`, or remove `effect`",
+            effect.word()
+        )
+    })
+}
 
-    /// Returns whether its source states its effect, without a reason why it is weaker than those of its tools.
-    fn states_effect(&self) -> bool {
-        self.plan().is_none_or(|plan| plan.stated_effect != Effect::Undeclared && plan.effect_reason.is_none())
+impl Registered {
+    /// Returns the effect that it states and that has to hold for its tools too: not one of a policy, or one with a reason.
+    fn checked_effect(&self) -> Option<Effect> {
+        let states =
+            self.plan().is_none_or(|plan| plan.stated_effect != Effect::Undeclared && plan.effect_reason.is_none());
+        let is_weak = matches!(self.effect(), Effect::ReadOnly | Effect::Idempotent);
+        (states && is_weak && !self.has_effect_of_policy()).then_some(self.effect())
     }
 }

@@ -87,23 +87,19 @@ impl Registered {
 }
 
 /// Returns what the provider may change for a worker.
-fn least_of_worker(plan: &WorkerPlan) -> Effect {
+pub(super) fn least_of_worker(plan: &WorkerPlan) -> Effect {
     let has_further_tools = FIELDS_OF_TOOLS.iter().any(|field| plan.settings.extra_body.contains_key(*field));
     let further = if has_further_tools { Effect::Undeclared } else { Effect::ReadOnly };
     plan.server_side_tools.iter().map(of_server_side).fold(further, Effect::union)
 }
 
-/// Returns what a server-side tool may change.
+/// Returns what a server-side tool may change, as the attributes assume too.
 ///
-/// Code runs in a container of the provider, which has none of the user's files and ends with the conversation. The calls of a program
-/// are calls of the worker's tools, whose effects are added by themselves. The other tools read, or write into their answer.
+/// Searches and fetches read, and an image is a part of the answer. What code reaches that a model wrote is the provider's matter: it may
+/// have a network. A worker whose provider closes its container off states its effect, and says why.
 fn of_server_side(tool: &ServerSideTool) -> Effect {
     match tool {
-        ServerSideTool::WebSearch(_)
-        | ServerSideTool::WebFetch
-        | ServerSideTool::CodeExecution
-        | ServerSideTool::ImageGeneration
-        | ServerSideTool::ProgrammaticToolCalling => Effect::ReadOnly,
+        ServerSideTool::WebSearch(_) | ServerSideTool::WebFetch | ServerSideTool::ImageGeneration => Effect::ReadOnly,
         _ => Effect::Undeclared,
     }
 }
