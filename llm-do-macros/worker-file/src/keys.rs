@@ -68,11 +68,7 @@ pub const KEYS: &[KeyDef] = &[
         "`read_only`, `idempotent` or `destructive`: what a call may change. Default: all that its tools may change. An effect that is \
          weaker than that of one of its tools needs `effect_reason`",
     ),
-    KeyDef::new(
-        "effect_reason",
-        |node, reader| checked(node, reader, check_reason),
-        "Why a call changes less than its tools may; only with `effect`",
-    ),
+    KeyDef::new("effect_reason", TEXT, "Why a call changes less than its tools may; only with `effect`"),
     KeyDef::new("hints", TEXTS, "A list of what it is good for"),
     KeyDef::new(
         "settings",
@@ -309,10 +305,6 @@ fn effect(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
         let expected = "expected `read_only`, `idempotent` or `destructive`";
         reader.fault(word.place, format!("unknown effect `{}`{hint}\n{expected}", word.value))
     })
-}
-
-fn check_reason(text: &str) -> Result<(), String> {
-    if text.trim().is_empty() { Err(BLANK_REASON.to_owned()) } else { Ok(()) }
 }
 
 fn output(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
