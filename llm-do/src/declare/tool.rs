@@ -103,7 +103,6 @@ pub enum Effect {
 
 impl Effect {
     /// Returns the word for it, as in JSON.
-    #[cfg(feature = "cli")]
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",

@@ -48,6 +48,10 @@ impl CallError {
             }
             Self::Timeout { tool, after } => format!("`{tool}` timed out after {after:?}"),
             Self::NoInput { tool } => format!("`{tool}` asks the user, but no user can answer"),
+            Self::DryRun { tool } => format!(
+                "`{tool}` did not run, since this is a dry run: nothing is changed, and there is no result. The call is noted for the \
+                 user. Continue with what does not depend on its result, and do not repeat the call"
+            ),
             // The arguments of nested calls are not the model's own, so they are not quoted.
             _ => chain(self),
         }
@@ -68,6 +72,12 @@ impl CallError {
     #[must_use]
     pub fn is_unsure(&self) -> bool {
         matches!(self.innermost(), Self::Unsure { .. })
+    }
+
+    /// Returns whether the call, or a call nested in it, did not run because the run is a [dry run](crate::dry_run).
+    #[must_use]
+    pub fn is_dry_run(&self) -> bool {
+        matches!(self.innermost(), Self::DryRun { .. })
     }
 
     /// Returns whether the call, or a call nested in it, timed out.
@@ -117,6 +127,7 @@ impl CallError {
             | Self::Denied { tool: called, .. }
             | Self::Blocked { tool: called, .. }
             | Self::Refused { tool: called, .. }
+            | Self::DryRun { tool: called }
             | Self::Panicked { tool: called, .. }
             | Self::Unsure { tool: called, .. }
             | Self::Failed { tool: called, .. }
