@@ -163,7 +163,7 @@ pub enum CallError {
 
     /// The call would change something or need approval, and the run is a [dry run](crate::dry_run): the call is in the plan, and
     /// nothing ran.
-    #[error("`{tool}` did not run, since this is a dry run; the call is in its plan")]
+    #[error("`{tool}` did not run, since this is a dry run; the call is in the plan")]
     DryRun {
         /// The registered name of the tool, or the name of the [effect](crate::CallContext::effect).
         tool: String,
