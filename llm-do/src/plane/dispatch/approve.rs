@@ -122,7 +122,7 @@ impl Run {
         Ok(self.planned_approval(decided(ctx, &rule)).map(|approval| (approval, rule.source.clone())))
     }
 
-    /// Returns the approval that a call needs about which a rule decides this, or nothing; `None` if it is denied.
+    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is what its rule decides, if it decides.
     pub(super) fn planned_approval(&self, by_rule: Option<Approval>) -> Option<PlannedApproval> {
         match (by_rule, self.approvals().mode()) {
             (Some(approval), _) => approval.is_approved().then_some(PlannedApproval::NotNeeded),

@@ -25,7 +25,8 @@ pub(super) enum Judgment {
 /// Judges a call, if the run is a dry run; a call that is denied without a question is denied later, as in a real run.
 #[inline]
 pub(super) fn check(call: &mut Call<'_>, prepared: &Prepared) -> Result<(), CallError> {
-    if let Some(dry_run) = &call.run.settings.dry_run {
+    let run = call.run;
+    if let Some(dry_run) = &run.settings.dry_run {
         call.judgment = judge(dry_run, call, prepared)?.map(Box::new);
     }
     Ok(())
@@ -130,7 +131,8 @@ impl Run {
     }
 }
 
-/// Returns whether a server-side tool may change something. The ones listed read, create a part of the answer, or call tools of this process.
+/// Returns whether a server-side tool may change something. The ones listed read, create a part of the answer, or call tools of
+/// this process.
 fn acts(tool: &ServerSideTool) -> bool {
     !matches!(
         tool,

@@ -57,7 +57,7 @@ impl WorkerRun {
             }
             Err(error) => error,
         };
-        // Not a failure of the model, which shall not correct it.
+        // Not a failure: the model has nothing to correct.
         let is_planned = matches!(error, CallError::DryRun { .. });
         let refusal = Refusal::of(&error);
         let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
