@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Origin;
 use super::plan::WorkerPlan;
+use crate::base::error::ErrorType;
 use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
@@ -151,6 +152,15 @@ impl Registered {
             Code::Function(_) => self.linked?.output.map(|schema| schema()),
         };
         schema.map(|schema| modern_schema(&schema))
+    }
+
+    /// Returns the type of its errors, if a journal keeps it.
+    pub(crate) fn error_type(&self) -> Option<ErrorType> {
+        match (&self.code, self.linked) {
+            (_, Some(def)) => def.error,
+            (Code::Value(tool), None) => tool.error,
+            (Code::Function(_) | Code::Worker(_), None) => None,
+        }
     }
 
     /// Returns whether its only argument is a [`Prompt`](crate::Prompt), which may have files.
