@@ -160,6 +160,9 @@ impl Callable {
 pub(crate) struct Tool {
     pub(crate) callable: Callable,
     pub(crate) approval: Option<Approval>,
+    pub(crate) on_unknown: Option<tool::OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened.
+    pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
     /// The function that shows the approver what a call would do.
@@ -177,13 +180,19 @@ impl Tool {
         if let (Some(inline), Some(_)) = (&tool.inline, &tool.shared_keys.timeout) {
             errors.push(inline, "an `inline` tool cannot time out; remove `inline` or `timeout`");
         }
+        if let (Some(path), Some(tool::Effect::ReadOnly | tool::Effect::Idempotent)) = (&tool.reconcile, tool.effect) {
+            errors.push(
+                path,
+                "`reconcile` is for calls that must not run twice; remove it, since this tool may run again",
+            );
+        }
         let mut callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
         callable.effect = tool.effect;
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
-        let tool::Tool { approval, preview, inline, .. } = tool;
-        Self { callable, approval, summary, preview, inline: inline.is_some() }
+        let tool::Tool { approval, on_unknown, reconcile, preview, inline, .. } = tool;
+        Self { callable, approval, on_unknown, reconcile, summary, preview, inline: inline.is_some() }
     }
 }
 

@@ -34,6 +34,8 @@ use proc_macro::TokenStream;
 /// | `args = Ident` | The name of the argument struct. Default: the function's name |
 /// | `effect = read_only` | What a call may change, see [below](#effects). Default: unknown, so calls need approval |
 /// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: set by a toolset, or else by the effect |
+/// | `on_unknown = report` | What is done about a call whose outcome is unknown, see [below](#unknown-outcomes). Default: set by the runtime |
+/// | `reconcile = path` | A read-only tool that finds out whether a call has happened, see [below](#unknown-outcomes). Default: none |
 /// | `summary = "write to {path}"` | One line that describes a call to the approver, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `preview = path` | A function whose text shows the approver what the call would do, see [below](#approval). Default: none |
 /// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
@@ -67,6 +69,20 @@ use proc_macro::TokenStream;
 ///
 /// A tool that changes nothing itself, but calls tools that do, leaves out `effect`. With `approval = pre_approved`, its own call needs no
 /// approval, and each call that it makes is approved by its own rule.
+///
+/// # Unknown outcomes
+///
+/// A call that is neither `read_only` nor `idempotent`, and that was interrupted before its result was recorded, may have had its effect. When
+/// its run is resumed, it is not made again:
+///
+/// | `on_unknown` | Such a call |
+/// |---|---|
+/// | `ask` | is asked about: it has happened, with a result to give; it has not, so it runs; the run ends. Without an approver, it is reported |
+/// | `report` | fails with an error that code and models can handle |
+/// | `rerun` | is made again, once it is approved again: for tools that send the idempotency key of the call |
+///
+/// The tool of `reconcile` is asked first. It has the same parameters, and returns an `Option` of the result: `None` if the call has not
+/// happened. In it, `ctx.idempotency_key()` is the key of the call. It has `effect = read_only`.
 ///
 /// # Approval
 ///

@@ -187,7 +187,7 @@ pub use self::app::trace;
 pub use self::base::error::{CallError, Result};
 pub use self::base::usage::Limits;
 pub use self::declare::prompt::Prompt;
-pub use self::declare::tool::{Effect, Tool, ToolReturn};
+pub use self::declare::tool::{Effect, OnUnknown, Tool, ToolReturn};
 pub use self::declare::toolset::Toolset;
 pub use self::plane::context::{CallContext, State, ToolContext};
 pub use self::plane::history::History;

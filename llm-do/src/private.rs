@@ -20,9 +20,9 @@ pub use crate::declare::argument::{
 };
 pub use crate::declare::prompt::{IntoPrompt, Prompt};
 pub use crate::declare::tool::{
-    CalledDirectly, DirectCall, Effect, Failure, FromReturn, NoSchema, NotResult, ResultForm, ReturnProbe, Returned,
-    ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue, Running, SchemaProbe, TakesHistory, Tool,
-    ToolOutput, ToolReturn, WorkerOutput, Yields,
+    CalledDirectly, DirectCall, Effect, Failure, FromReturn, NoSchema, NotResult, OnUnknown, ResultForm, ReturnProbe,
+    Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue, Running, SchemaProbe,
+    TakesHistory, Tool, ToolOutput, ToolReturn, WorkerOutput, Yields,
 };
 pub use crate::declare::toolset::{
     Alias, Answer, Anything, CallsAt, CallsOf, DeclarationOf, Declares, Depth, EffectProbe, EightWorkers, Except,

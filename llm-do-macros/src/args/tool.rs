@@ -16,6 +16,10 @@ pub(crate) struct Tool {
     pub(crate) effect: Option<Effect>,
     /// Whether calls need approval.
     pub(crate) approval: Option<Approval>,
+    /// What is done about a call whose outcome is not known.
+    pub(crate) on_unknown: Option<OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened.
+    pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call.
     pub(crate) summary: Option<LitStr>,
     /// The function that shows the approver what a call would do.
@@ -45,6 +49,10 @@ impl Grammar for Tool {
             value.fill_with(&mut tool.effect, Effect::parse)
         }),
         approval::key(),
+        Key::new("on_unknown = ask | report | rerun", |tool, value| {
+            value.fill_with(&mut tool.on_unknown, OnUnknown::parse)
+        }),
+        Key::new("reconcile = path", |tool, value| value.fill(&mut tool.reconcile)),
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
@@ -81,6 +89,37 @@ impl Effect {
         Self::ALL.into_iter().find(|effect| effect.word() == word).ok_or_else(|| {
             let hint = did_you_mean(&word, Self::ALL.into_iter().map(Self::word));
             syn::Error::new_spanned(ident, format!("unknown effect `{word}`{hint}\n{expected}"))
+        })
+    }
+}
+
+/// A value of the key `on_unknown`.
+#[derive(Clone, Copy)]
+pub(crate) enum OnUnknown {
+    Ask,
+    Report,
+    Rerun,
+}
+
+impl OnUnknown {
+    const ALL: [Self; 3] = [Self::Ask, Self::Report, Self::Rerun];
+
+    /// Returns its name in the attribute.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Report => "report",
+            Self::Rerun => "rerun",
+        }
+    }
+
+    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
+        let expected = "expected `ask`, `report` or `rerun`";
+        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), expected))?;
+        let word = ident.to_string();
+        Self::ALL.into_iter().find(|setting| setting.word() == word).ok_or_else(|| {
+            let hint = did_you_mean(&word, Self::ALL.into_iter().map(Self::word));
+            syn::Error::new_spanned(ident, format!("unknown value of `on_unknown`: `{word}`{hint}\n{expected}"))
         })
     }
 }

@@ -4,8 +4,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
 use super::function::{self, Execution};
-use super::{arguments, declaration, error_span};
+use super::{arguments, declaration, error_span, in_anonymous_const};
 use crate::args::approval::Approval;
+use crate::args::tool::OnUnknown;
 use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
@@ -19,11 +20,15 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     let effect = effect.map(|effect| quote!(.effect(#effect)));
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
     let approval = tool.approval.as_ref().map(approval);
+    let on_unknown = tool.on_unknown.map(on_unknown);
+    let reconcile = reconcile(tool);
+    let checks = reconcile_checks(tool);
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
     let preview = preview(tool);
     let composite = composite(&tool.callable);
-    let setters = quote!(#effect #approval #summary #preview #owner #composite);
-    function::registration(&tool.callable, execution, &format_ident!("tool"), &setters)
+    let setters = quote!(#effect #approval #on_unknown #reconcile #summary #preview #owner #composite);
+    let registration = function::registration(&tool.callable, execution, &format_ident!("tool"), &setters);
+    quote!(#registration #checks)
 }
 
 /// The argument struct, the traits and the registration of a method.
@@ -44,6 +49,37 @@ fn preview(tool: &Tool) -> Option<TokenStream> {
     let (arguments, path) = (&tool.callable.arguments, tool.preview.as_ref()?);
     let shown = quote_spanned!(error_span(path)=> __llm_do::preview::<#arguments>(__ctx, __arguments, #path));
     Some(quote!(.preview(|__ctx, __arguments| #shown)))
+}
+
+/// The name of the tool that finds out whether a call has happened.
+fn reconcile(tool: &Tool) -> Option<TokenStream> {
+    let path = tool.reconcile.as_ref()?;
+    Some(quote_spanned!(error_span(path)=> .reconcile(<#path as __llm_do::Tool>::NAME)))
+}
+
+/// Checks that the tool of `reconcile` has the same arguments, and returns an `Option` of the result, with errors at its path.
+fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
+    let path = tool.reconcile.as_ref()?;
+    let Callable { arguments, cfgs, .. } = &tool.callable;
+    let fields: Vec<_> = tool.callable.fields().map(|field| &field.ident).collect();
+    let checks = quote_spanned! {error_span(path)=>
+        const _: fn(#arguments) -> #path = |#arguments { #(#fields),* }| #path { #(#fields),* };
+        const _: fn() = || {
+            fn returns<__T: __llm_do::Tool, __R: __llm_do::Tool<Output = ::core::option::Option<__T::Output>>>() {}
+            returns::<#arguments, #path>();
+        };
+    };
+    Some(in_anonymous_const(cfgs, &checks))
+}
+
+/// What is done about a call whose outcome is not known.
+fn on_unknown(setting: OnUnknown) -> TokenStream {
+    let variant = match setting {
+        OnUnknown::Ask => quote!(Ask),
+        OnUnknown::Report => quote!(Report),
+        OnUnknown::Rerun => quote!(Rerun),
+    };
+    quote!(.on_unknown(__llm_do::OnUnknown::#variant))
 }
 
 /// The approval rule of a tool or a toolset.

@@ -7,6 +7,7 @@ mod failure;
 mod fault;
 mod fault_list;
 mod id;
+mod unknown_outcome;
 mod unsure;
 
 use std::error::Error;
@@ -18,6 +19,7 @@ pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
 pub(crate) use self::fault_list::fault_list;
 pub(crate) use self::id::ErrorId;
+pub use self::unknown_outcome::UnknownOutcome;
 pub use self::unsure::Unsure;
 
 /// Any error that can be sent between threads.

@@ -1,6 +1,7 @@
 //! The trait of tools, the types that they return, and how their functions run.
 
 mod direct_call;
+mod on_unknown;
 mod result_form;
 mod returned;
 mod tool_return;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::direct_call::{CalledDirectly, DirectCall};
+pub use self::on_unknown::OnUnknown;
 pub use self::result_form::ResultForm;
 pub use self::returned::{
     Failure, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue,

@@ -16,6 +16,7 @@ mod promise;
 mod questions;
 mod record;
 mod replay;
+mod settlement;
 mod shared;
 #[cfg(feature = "serve")]
 mod sqlite;
@@ -46,10 +47,13 @@ pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
+pub use self::settlement::Settlement;
+#[cfg(feature = "serve")]
+pub(crate) use self::settlement::UnknownCall;
 #[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
-pub(crate) use self::sqlite::{Fence, delete_run, lease, promises, tables as sqlite_tables};
+pub(crate) use self::sqlite::{Fence, delete_run, lease, promises, read_records, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.
@@ -60,8 +64,8 @@ pub type StepFuture = BoxFuture<'static, LocalOutcome>;
 /// A journal is a map from a step's [`key`](StepSpec::key) to its value. A recorded value is returned in the process that
 /// recorded it and in each later one. An effect that is interrupted before it is recorded runs again: effects run at least
 /// once, and exactly once if none is interrupted. But before a tool starts that is neither `read_only` nor `idempotent`, a step of the
-/// kind [`Begun`](StepKind::Begun) is recorded: if the call then has no result, it is asked about again before it runs, since it
-/// may have had its effect. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
+/// kind [`Begun`](StepKind::Begun) is recorded: if the call then has no result, it may have had its effect, and is not made again
+/// unless the [setting](crate::OnUnknown) of its tool or the answer of a person has it made. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
 /// required. The crate provides [`MemoryJournal`], [`FileJournal`] for one run, and `SqliteJournal` (feature `serve`) for many; a
 /// durable execution engine can implement this trait.
 ///
@@ -227,7 +231,7 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// A call whose result is recorded needs no approval, and no rule is applied to it.
     ///
     /// Called in async code, so it must not read a file. Default: `false`. A mode or rule then decides again on resume about calls
-    /// whose effects are recorded, and a call that began and has no result is refused instead of asked about.
+    /// whose effects are recorded, and a call that began and has no result is refused.
     fn is_recorded(&self, key: &str) -> bool {
         let _ = key;
         false

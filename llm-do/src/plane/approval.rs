@@ -50,6 +50,9 @@ use crate::base::error::CallError;
 use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
 use crate::plane::registry::{Prepared, Registered};
 
+/// Why a call does not run that has happened.
+const HAPPENED: &str = "the call has happened already, and its result was given";
+
 /// What was decided about a call, in the form in which a journal records it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Approval {
@@ -72,6 +75,8 @@ pub(crate) struct Approval {
 enum Verdict {
     /// The call may run: with these arguments, or else with its own.
     Approved(Option<Value>),
+    /// The call began before, and has happened, with this result.
+    Happened(Value),
     /// The approver, the mode or cancellation denied the call, for this reason.
     Denied(String),
     /// A rule blocks the call, for this reason.
@@ -90,6 +95,11 @@ impl Approval {
     /// Approves the call with the approver's arguments, or else with its own.
     fn edited(arguments: Option<Value>) -> Self {
         Self::new(Verdict::Approved(arguments), DecidedBy::Approver)
+    }
+
+    /// Says that the call has happened already.
+    fn happened(result: Value) -> Self {
+        Self::new(Verdict::Happened(result), DecidedBy::Approver)
     }
 
     pub(crate) fn blocked(reason: &str) -> Self {
@@ -114,11 +124,24 @@ impl Approval {
         matches!(self.verdict, Verdict::Approved(_))
     }
 
+    /// Returns whether there was no decision.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.stops && self.by == DecidedBy::Policy
+    }
+
+    /// Returns the result of the call, if it has happened, by the answer of the approver.
+    pub(crate) fn result(&self) -> Option<&Value> {
+        match &self.verdict {
+            Verdict::Happened(result) => Some(result),
+            Verdict::Approved(_) | Verdict::Denied(_) | Verdict::Blocked(_) => None,
+        }
+    }
+
     /// Returns why a rule blocks the call, if one does.
     pub(crate) fn block_reason(&self) -> Option<&str> {
         match &self.verdict {
             Verdict::Blocked(reason) => Some(reason),
-            Verdict::Approved(_) | Verdict::Denied(_) => None,
+            Verdict::Approved(_) | Verdict::Happened(_) | Verdict::Denied(_) => None,
         }
     }
 
@@ -126,7 +149,7 @@ impl Approval {
     pub(crate) fn edited_arguments(&self) -> Option<&Value> {
         match &self.verdict {
             Verdict::Approved(edited) => edited.as_ref(),
-            Verdict::Denied(_) | Verdict::Blocked(_) => None,
+            Verdict::Happened(_) | Verdict::Denied(_) | Verdict::Blocked(_) => None,
         }
     }
 
@@ -135,6 +158,8 @@ impl Approval {
         let tool = tool.to_owned();
         match self.verdict {
             Verdict::Approved(edited) => Ok(edited),
+            // Only a call that began before has this answer, and it does not run.
+            Verdict::Happened(_) => Err(CallError::Denied { tool, reason: HAPPENED.to_owned(), stops: true }),
             Verdict::Denied(_) if self.by == DecidedBy::Cancellation => Err(CallError::Cancelled { tool }),
             Verdict::Denied(reason) => Err(CallError::Denied { tool, reason, stops: self.stops }),
             Verdict::Blocked(reason) => Err(CallError::Blocked { tool, reason }),
@@ -168,6 +193,7 @@ impl Approval {
     pub(crate) fn event(&self, rule: RuleSource, replayed: bool) -> EventKind {
         let (approved, reason, edited) = match &self.verdict {
             Verdict::Approved(edited) => (true, None, edited.clone()),
+            Verdict::Happened(_) => (false, Some(HAPPENED.to_owned()), None),
             Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
         };
         EventKind::ApprovalDecided { approved, by: self.by, rule, reason, edited, scope: self.scope, replayed }

@@ -10,6 +10,7 @@ use llm_do_providers::{PriceTable, Settings};
 
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::usage::Limits;
+use crate::declare::tool::OnUnknown;
 use crate::observe::event;
 use crate::observe::journal::Journal;
 use crate::plane::history_processor::HistoryProcessor;
@@ -47,6 +48,8 @@ pub(crate) struct SessionConfig {
     pub(crate) content: bool,
     /// Whether a denied call ends the run instead of being returned to the model.
     pub(crate) end_on_denial: bool,
+    /// What is done about a call whose outcome is not known, of a tool without a setting.
+    pub(crate) on_unknown: OnUnknown,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
@@ -85,6 +88,7 @@ impl Default for SessionConfig {
             streaming: false,
             content: false,
             end_on_denial: false,
+            on_unknown: OnUnknown::default(),
             clock: Arc::new(SystemClock),
             input_handler: None,
             processors: Arc::default(),

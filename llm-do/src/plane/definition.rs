@@ -39,7 +39,7 @@ use crate::base::error::Fault;
 use crate::declare::argument::{self, Sample, TextFields};
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
-use crate::declare::tool::{Effect, Running, Tool, WorkerOutput};
+use crate::declare::tool::{Effect, OnUnknown, Running, Tool, WorkerOutput};
 use crate::observe::event::ItemKind;
 use crate::plane::context::{CallContext, StateKey};
 
@@ -54,6 +54,10 @@ pub struct ToolDef {
     pub(crate) effect: Effect,
     /// Its approval rule, if it has one.
     pub(crate) approval: Option<DeclaredRule>,
+    /// What is done about a call whose outcome is not known, if it has a setting.
+    pub(crate) on_unknown: Option<OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened, if it has one.
+    pub(crate) reconcile: Option<&'static str>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
     /// Shows the approver what a call would do.
@@ -225,6 +229,8 @@ impl ToolDef {
             location,
             effect: Effect::Undeclared,
             approval: None,
+            on_unknown: None,
+            reconcile: None,
             summary: None,
             preview: None,
             state: &[],
@@ -254,6 +260,20 @@ impl ToolDef {
     #[must_use]
     pub const fn approval(mut self, rule: DeclaredRule) -> Self {
         self.approval = Some(rule);
+        self
+    }
+
+    /// Sets what is done about a call whose outcome is not known. Default: set by a policy, or by the runtime.
+    #[must_use]
+    pub const fn on_unknown(mut self, setting: OnUnknown) -> Self {
+        self.on_unknown = Some(setting);
+        self
+    }
+
+    /// Sets the read-only tool that finds out whether a call has happened. Default: none.
+    #[must_use]
+    pub const fn reconcile(mut self, tool: &'static str) -> Self {
+        self.reconcile = Some(tool);
         self
     }
 

@@ -26,6 +26,7 @@ mod shadow;
 mod subtask;
 mod thread;
 mod under;
+mod unknown;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,9 +35,9 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::hybrid::Hybrids;
-#[cfg(feature = "serve")]
-pub(crate) use self::journal::may_repeat_effects;
 pub(crate) use self::journal::recorded_outcome;
+#[cfg(feature = "serve")]
+pub(crate) use self::journal::{may_repeat_effects, unknown_calls};
 use self::pipeline::CallResult;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;

@@ -22,7 +22,7 @@ pub use self::subtask_tool::SubtaskTool;
 use crate::base::error::{Fault, Result};
 use crate::declare::nesting;
 use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
-use crate::declare::tool::{Effect, Failure, ResultForm, Running, ToolOutput};
+use crate::declare::tool::{Effect, Failure, OnUnknown, ResultForm, Running, ToolOutput};
 use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
 use crate::plane::definition::{DeclaredRule, Start, ToolDef};
@@ -129,6 +129,10 @@ pub struct FunctionTool {
     pub(crate) output: Option<Value>,
     pub(crate) effect: Effect,
     pub(crate) approval: Option<DeclaredRule>,
+    /// What is done about a call whose outcome is not known, if it has a setting.
+    pub(crate) on_unknown: Option<OnUnknown>,
+    /// The name of the read-only tool that finds out whether a call has happened, if it has one.
+    pub(crate) reconcile: Option<Arc<str>>,
     pub(crate) summary: Option<Arc<str>>,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
@@ -210,6 +214,8 @@ impl FunctionTool {
             output: None,
             effect,
             approval: None,
+            on_unknown: None,
+            reconcile: None,
             summary: None,
             timeout: None,
             toolsets: None,
@@ -242,6 +248,25 @@ impl FunctionTool {
     /// As for linked tools, a [policy](crate::approval::Policy) with a rule for the tool replaces this.
     pub fn pre_approved(mut self) -> Self {
         self.approval = Some(DeclaredRule::PreApproved);
+        self
+    }
+
+    /// Sets what is done about a call that began and whose outcome is not known, such as after its process died in it. Default:
+    /// the setting of the [runtime](crate::runtime::RuntimeBuilder::on_unknown).
+    ///
+    /// As for linked tools, a [policy](crate::approval::Policy::on_unknown) with a setting for the tool replaces this.
+    pub fn on_unknown(mut self, setting: OnUnknown) -> Self {
+        self.on_unknown = Some(setting);
+        self
+    }
+
+    /// Sets the tool that finds out whether a call has happened that began and whose outcome is not known: a read-only tool with the
+    /// same arguments. Default: none.
+    ///
+    /// Its [idempotency key](CallContext::idempotency_key) is that of the call. It returns the result of the call, or `null` if the
+    /// call has not happened.
+    pub fn reconcile(mut self, tool: impl Into<Arc<str>>) -> Self {
+        self.reconcile = Some(tool.into());
         self
     }
 

@@ -19,6 +19,7 @@ mod names;
 mod origin;
 mod plan;
 mod prepared;
+mod reconcile;
 mod registered;
 #[cfg(feature = "script")]
 mod scripts;
@@ -144,6 +145,7 @@ impl Registry {
         faults.extend(items.values().filter(|item| item.plan().is_some_and(|plan| plan.code)).map(|item| {
             format!("`{}` ({}): `code` needs the feature `script` of `llm-do`", item.name(), item.location())
         }));
+        faults.extend(reconcile::faults(&items));
         let tools = items;
         #[cfg(feature = "mcp-snapshots")]
         faults.extend(snapshots::faults(&tools));

@@ -147,6 +147,8 @@ fn main() -> Result<()> {
         .force_model(model())
         .approve_with(decide)
         .approval_mode(mode(&mode_name))
+        // The tests compare results, so what began runs again.
+        .on_unknown(llm_do::OnUnknown::Rerun)
         .worker_store(folder.join("made"))
         .worker_dir(folder.join("made"))
         .build()?;

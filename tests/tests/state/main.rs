@@ -20,6 +20,7 @@ mod script;
 mod shadow;
 mod stateful;
 mod time;
+mod unknown;
 
 use self::own_items::own_builder;
 // The function that `propose` writes names them so.

@@ -20,8 +20,13 @@ const ARGUMENTS_BYTES: usize = 4_000;
 
 const CHOICES: &str = "Approve? [y]es, [s]ession, [a]lways, [n]o and why, s[t]op, [e]dit, [d]etails: ";
 
+const UNKNOWN_CHOICES: &str = "What became of it? [h]appened and its result, [r]un it, s[t]op, [d]etails: ";
+
 /// The reason of a denial without one.
 const NO: &str = "the user answered no";
+
+/// Why there is no decision once the terminal is closed.
+const CLOSED: &str = "the user closed the terminal";
 
 #[async_trait]
 impl Approver for TerminalUser {
@@ -86,15 +91,19 @@ impl<C: Console> Dialogue<'_, C> {
                 .show_text("Steps of this call ran before the run was resumed; its arguments cannot be edited.")?;
         }
         if let Some(problem) = &self.request.problem {
-            self.console.show_text(&format!("The edited call did not run: {problem}"))?;
+            let what = if self.request.began.is_some() { "Asked again" } else { "The edited call did not run" };
+            self.console.show_text(&format!("{what}: {problem}"))?;
         }
         if let Some(edit) = &self.request.refused_edit {
             let edited = cut(&edit.arguments.to_string(), ARGUMENTS_BYTES);
             self.console.show_text(&format!("Its arguments: {edited}"))?;
         }
+        if self.request.began.is_some() {
+            return self.decide_unknown();
+        }
         loop {
             let Some(line) = self.console.ask(CHOICES)? else {
-                return Ok(Decision::undecided("the user closed the terminal"));
+                return Ok(Decision::undecided(CLOSED));
             };
             match Choice::parse(&line) {
                 Choice::Approve => return Ok(Decision::approve()),
@@ -115,6 +124,27 @@ impl<C: Console> Dialogue<'_, C> {
                 }
                 Choice::Details => self.console.show_text(&self.request.details())?,
                 Choice::Unknown => {}
+            }
+        }
+    }
+
+    /// Asks until the user has answered what became of a call that began before.
+    fn decide_unknown(&mut self) -> io::Result<Decision> {
+        loop {
+            let Some(line) = self.console.ask(UNKNOWN_CHOICES)? else { return Ok(Decision::undecided(CLOSED)) };
+            let line = line.trim();
+            let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            match (word.to_lowercase().as_str(), rest.trim()) {
+                ("r" | "run", "") => return Ok(Decision::approve()),
+                ("t" | "stop", "") => return Ok(Decision::deny_and_stop(NO)),
+                ("t" | "stop", reason) => return Ok(Decision::deny_and_stop(reason)),
+                ("d" | "details" | "?", "") => self.console.show_text(&self.request.details())?,
+                ("h" | "happened", given) => {
+                    if let Some(result) = self.read_json(given, "Its result as JSON on one line (empty: go back): ")? {
+                        return Ok(Decision::happened(result));
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -153,16 +183,23 @@ impl<C: Console> Dialogue<'_, C> {
 
     /// Reads the edited arguments, from the same line or the next; `None` returns to the question.
     fn read_arguments(&mut self, given: &str) -> io::Result<Option<Value>> {
-        let mut given = given.to_owned();
         if given.is_empty() {
             self.console.show_text(&format!("Current arguments: {}", self.request.arguments))?;
-            given = self.console.ask("New arguments as JSON on one line (empty: go back): ")?.unwrap_or_default();
+        }
+        self.read_json(given, "New arguments as JSON on one line (empty: go back): ")
+    }
+
+    /// Reads JSON, as it is given or else from the next line; `None` returns to the question.
+    fn read_json(&mut self, given: &str, prompt: &str) -> io::Result<Option<Value>> {
+        let mut given = given.to_owned();
+        if given.is_empty() {
+            given = self.console.ask(prompt)?.unwrap_or_default();
         }
         if given.trim().is_empty() {
             return Ok(None);
         }
         match serde_json::from_str(&given) {
-            Ok(arguments) => Ok(Some(arguments)),
+            Ok(value) => Ok(Some(value)),
             Err(error) => {
                 self.console.show_text(&format!("invalid JSON: {error}"))?;
                 Ok(None)
@@ -233,6 +270,26 @@ mod tests {
         let decision =
             Dialogue { request, console: &mut console, rules: &rules }.decide().expect("the console does not fail");
         (decision, console.shown)
+    }
+
+    #[test]
+    fn a_call_that_began_has_three_answers() {
+        let mut request = request();
+        request.began = Some("2026-01-31T12:00:00Z".parse().unwrap());
+        let decided = |typed: &str| decide(&request, typed).0;
+        assert_eq!(decided("h {\"id\": 7}\n"), Decision::happened(json!({ "id": 7 })));
+        assert_eq!(decided("happened\n7\n"), Decision::happened(7));
+        assert_eq!(decided("h\n\nh not json\nr\n"), Decision::approve(), "it asks again");
+        assert_eq!(
+            decided("y\nn\ns\nt\n"),
+            Decision::deny_and_stop("the user answered no"),
+            "these answer another question"
+        );
+        assert_eq!(decided("stop look it up\n"), Decision::deny_and_stop("look it up"));
+        assert_eq!(decided(""), Decision::undecided("the user closed the terminal"));
+        let shown = decide(&request, "d\nr\n").1;
+        assert!(shown.contains("began at 2026-01-31T12:00:00Z, and may have had its effect"), "{shown}");
+        assert!(shown.contains("What became of it? [h]appened") && !shown.contains("Approve?"), "{shown}");
     }
 
     #[test]

@@ -1,16 +1,20 @@
-//! `runs`: lists the runs of a service, or shows one.
+//! `runs`: lists the runs of a service, shows one, or settles what became of its calls.
 
 mod remote;
 mod text;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use self::remote::Remote;
-use super::args::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, ShowRunOptions};
+use super::args::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
+use super::run::block_on;
 use super::{CommandError, print, print_json};
 use crate::app::serve::{RunFile, RunListQuery};
+use crate::observe::journal::Settlement;
 
 /// The environment variable of the token for a running service.
 const TOKEN: &str = "LLM_DO_SERVE_TOKEN";
@@ -18,13 +22,15 @@ const TOKEN: &str = "LLM_DO_SERVE_TOKEN";
 pub(super) fn runs(options: &RunsOptions) -> Result<(), CommandError> {
     match &options.command {
         Some(RunsCommand::Show(options)) => show(options),
+        Some(RunsCommand::Settle(options)) => settle(options),
         None => list(&options.list),
     }
 }
 
 /// Where the runs are read from.
 enum Runs {
-    File(RunFile),
+    /// With its path.
+    File(RunFile, PathBuf),
     Service(Remote),
 }
 
@@ -33,14 +39,14 @@ impl Runs {
         let Some(url) = &source.url else {
             let store = super::serve::store(source.store.as_deref(), None)?;
             let file = RunFile::open(&store);
-            return file.map(Self::File).map_err(CommandError::from_error);
+            return file.map(|file| Self::File(file, store)).map_err(CommandError::from_error);
         };
         Ok(Self::Service(Remote::new(url, token(source)?)?))
     }
 
     fn list(&self, query: RunListQuery) -> Result<Value, CommandError> {
         match self {
-            Self::File(file) => file.list(query).map_err(CommandError::from_error),
+            Self::File(file, _) => file.list(query).map_err(CommandError::from_error),
             Self::Service(service) => service.list(query),
         }
     }
@@ -48,8 +54,18 @@ impl Runs {
     /// Returns a run; `None` if it is unknown.
     fn run(&self, id: &str) -> Result<Option<Value>, CommandError> {
         match self {
-            Self::File(file) => file.run(id).map_err(CommandError::from_error),
+            Self::File(file, _) => block_on(&CancellationToken::new(), file.run(id))?.map_err(CommandError::from_error),
             Self::Service(service) => service.run(id),
+        }
+    }
+
+    fn settle(&self, id: &str, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
+        match self {
+            Self::File(file, path) => {
+                let settled = file.settle(path, id, (step, settlement));
+                block_on(&CancellationToken::new(), settled)?.map_err(CommandError::from_error)
+            }
+            Self::Service(service) => service.settle(id, step, settlement),
         }
     }
 }
@@ -95,4 +111,16 @@ fn show(options: &ShowRunOptions) -> Result<(), CommandError> {
     let run =
         run.ok_or_else(|| CommandError::Error(format!("unknown run `{id}`; `runs` lists those that there are")))?;
     if source.json { print_json(&format!("{run:#}")) } else { print(&text::Run::read(&run)?.to_string()) }
+}
+
+fn settle(options: &SettleOptions) -> Result<(), CommandError> {
+    let SettleOptions { id, step, result, source, .. } = options;
+    let settlement = result.clone().map_or(Settlement::NotDone, Settlement::Result);
+    let runs = Runs::open(source)?;
+    runs.settle(id, step, &settlement)?;
+    if source.json {
+        let run = runs.run(id)?.unwrap_or_default();
+        return print_json(&format!("{run:#}"));
+    }
+    print("settled; resume the run on the page of the service, or by `POST /runs/ID/resume`")
 }

@@ -62,6 +62,11 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
                     policy.place_effect(&name.name, at(name.place));
                 }
             }
+            Content::Map(settings) if kind.name == "on_unknown" => {
+                for (name, _) in settings {
+                    policy.place_on_unknown(&name.name, at(name.place));
+                }
+            }
             Content::Map(rules) => rules.iter().for_each(|(name, _)| policy.place(&name.name, at(name.place))),
             Content::List(calls) => {
                 for (index, call) in calls.iter().enumerate() {

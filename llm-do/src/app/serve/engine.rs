@@ -27,7 +27,8 @@ use super::store::{NewRun, RunRow, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::app::listen::ConnectionLimits;
 use crate::base::clock::Clock;
-use crate::observe::journal::{JournalError, Record, SqliteJournal};
+use crate::observe::journal::{JournalError, Record, Settlement, SqliteJournal};
+use crate::plane::dispatch::fresh_id;
 use crate::session::runtime::Runtime;
 
 /// What all parts of a service share.
@@ -104,6 +105,23 @@ const EXPIRED_TOGETHER: u32 = 50;
 /// How many runs are considered in one round.
 const CLAIMED_TOGETHER: usize = 64;
 
+/// How long a run is claimed while a call of it is settled.
+const SETTLING: Duration = Duration::from_secs(30);
+
+/// Settles what became of a call of a run that no process drives.
+pub(super) async fn settle(
+    journal: &SqliteJournal,
+    run: &str,
+    step: &str,
+    settlement: &Settlement,
+) -> Result<(), JournalError> {
+    let owner = format!("settle {}", fresh_id());
+    let claimed = journal.claim(run, &owner, SETTLING).await?;
+    let settled = claimed.settle(step, settlement).await;
+    claimed.release().await?;
+    settled
+}
+
 impl Shared {
     /// Returns whether the runs live in Restate.
     #[cfg(feature = "restate")]
@@ -121,6 +139,11 @@ impl Shared {
     /// Returns the records of a run.
     pub(super) async fn records(&self, run: &str) -> Result<Vec<Record>, JournalError> {
         self.journal.records(run).await
+    }
+
+    /// Settles by hand what became of a call of a run that has ended, by the key of its step.
+    pub(super) async fn settle(&self, run: &str, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
+        settle(&self.journal, run, step, settlement).await
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -44,6 +44,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/runs/{id}", get(runs::one))
         .route("/runs/{id}/cancel", post(runs::cancel))
         .route("/runs/{id}/resume", post(runs::resume))
+        .route("/runs/{id}/settle", post(runs::settle))
         .route("/runs/{id}/events", get(events::stream))
         .route("/approvals", get(approvals::approvals))
         .route("/approvals/{id}", get(approvals::approval).post(approvals::decide))

@@ -91,6 +91,15 @@ const OPERATIONS: &[Operation] = &[
             "ChangedRun",
         )
     },
+    post(
+        "/runs/{id}/settle",
+        "settle_call",
+        "Settles what became of a call of a failed or cancelled run that may have had its effect.",
+        Role::Decide,
+        "SettleCall",
+        "200",
+        "ChangedRun",
+    ),
     Operation {
         answer: Answer::Text("text/event-stream"),
         parameters: &[

@@ -4,11 +4,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::engine::settle;
 use super::http::{self, RunListQuery};
 use super::store::StoreFile;
 use crate::base::error::BoxError;
+use crate::observe::journal::{Settlement, SqliteJournal};
+use crate::plane::dispatch::unknown_calls;
 
-/// The file of a service, which may be running or not. Nothing is written.
+/// The file of a service, which may be running or not. Only [`settle`](Self::settle) writes.
 #[derive(Debug)]
 pub(in crate::app) struct RunFile(StoreFile);
 
@@ -37,11 +40,35 @@ impl RunFile {
     /// # Errors
     ///
     /// Returns an error if the file cannot be read.
-    pub(in crate::app) fn run(&self, id: &str) -> Result<Option<Value>, BoxError> {
+    pub(in crate::app) async fn run(&self, id: &str) -> Result<Option<Value>, BoxError> {
         let Some((run, waits)) = self.0.run(id, http::MAX_LIST)? else { return Ok(None) };
         let has_no_result = run.state.is_unsuccessful();
         let view = http::RunView::new(run, waits);
-        let view = if has_no_result { view.with_effects(self.0.effects(id)?) } else { view };
+        let view = if has_no_result {
+            let unknown = unknown_calls(&self.0.records(id)?).await;
+            view.with_effects(self.0.effects(id)?).with_unknown(unknown)
+        } else {
+            view
+        };
         Ok(Some(serde_json::to_value(view)?))
+    }
+
+    /// Settles what became of a call of a failed or cancelled run, as `POST /runs/ID/settle` does; this writes to the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run is unknown or has not ended, if the call cannot be settled, or if the file cannot be written.
+    pub(in crate::app) async fn settle(
+        &self,
+        path: &Path,
+        id: &str,
+        (step, settlement): (&str, &Settlement),
+    ) -> Result<(), BoxError> {
+        let run = self.0.run(id, 1)?.ok_or_else(|| format!("unknown run `{id}`"))?.0;
+        if !run.state.is_unsuccessful() {
+            return Err("only calls of failed and cancelled runs are settled; answer what this run asks".into());
+        }
+        let journal = SqliteJournal::open(path)?;
+        Ok(settle(&journal, id, step, settlement).await?)
     }
 }

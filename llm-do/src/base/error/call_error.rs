@@ -3,6 +3,7 @@
 use std::time::Duration;
 use std::{fmt, io};
 
+use jiff::Timestamp;
 use llm_do_providers::ProviderError;
 
 use super::{BoxError, Fault, chain};
@@ -184,6 +185,21 @@ pub enum CallError {
     Cancelled {
         /// The tool's registered name.
         tool: String,
+    },
+
+    /// The call began before, and its outcome is not known: it may have had its effect. It is not made again.
+    ///
+    /// Only calls of tools that are neither `read_only` nor `idempotent` have this error: when a run is resumed whose process died in
+    /// such a call, and after a connection was lost on which such a call was sent. See
+    /// [`OnUnknown`](crate::OnUnknown).
+    #[error("the outcome of `{tool}` is unknown: {reason}; the call began at {began}, and may have had its effect")]
+    OutcomeUnknown {
+        /// The tool's registered name.
+        tool: String,
+        /// When the call began last.
+        began: Timestamp,
+        /// Why its outcome is not known, in a form that may be shown to a model.
+        reason: String,
     },
 
     /// The tool panicked.

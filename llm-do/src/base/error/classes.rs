@@ -47,6 +47,9 @@ impl CallError {
                 format!("invalid arguments for `{tool}`: {}", message.model_message())
             }
             Self::Timeout { tool, after } => format!("`{tool}` timed out after {after:?}"),
+            Self::OutcomeUnknown { .. } => {
+                format!("{self}; find out whether it did, by a tool that only reads, before you call it again")
+            }
             Self::NoInput { tool } => format!("`{tool}` asks the user, but no user can answer"),
             // The arguments of nested calls are not the model's own, so they are not quoted.
             _ => chain(self),
@@ -68,6 +71,12 @@ impl CallError {
     #[must_use]
     pub fn is_unsure(&self) -> bool {
         matches!(self.innermost(), Self::Unsure { .. })
+    }
+
+    /// Returns whether the outcome of the call, or of a call nested in it, is [unknown](Self::OutcomeUnknown).
+    #[must_use]
+    pub fn is_outcome_unknown(&self) -> bool {
+        matches!(self.innermost(), Self::OutcomeUnknown { .. })
     }
 
     /// Returns whether the call, or a call nested in it, timed out.
@@ -118,6 +127,7 @@ impl CallError {
             | Self::Blocked { tool: called, .. }
             | Self::Refused { tool: called, .. }
             | Self::Panicked { tool: called, .. }
+            | Self::OutcomeUnknown { tool: called, .. }
             | Self::Unsure { tool: called, .. }
             | Self::Failed { tool: called, .. }
             | Self::GaveUp { worker: called, .. }

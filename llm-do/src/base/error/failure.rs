@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use llm_do_providers::{ErrorKind, ProviderError};
 use serde::{Deserialize, Serialize};
 
@@ -35,12 +36,26 @@ pub(crate) enum Failure {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
+    /// The outcome of the call `of` is not known. It is the failed call itself, or, with `text`, a nested call whose error was
+    /// passed on.
+    OutcomeUnknown {
+        of: String,
+        began: Timestamp,
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
     Panicked(String),
     InvalidArguments(Fault),
     GaveUp(String),
 }
 
 impl Failure {
+    /// Returns whether it is that the outcome of another call than one of `tool` is not known.
+    pub(crate) fn is_unknown_inside(&self, tool: &str) -> bool {
+        matches!(self, Self::OutcomeUnknown { of, .. } if of != tool)
+    }
+
     /// Returns the record of an error, or the error itself if it ends the run and is not recorded, such as a limit.
     pub(crate) fn of(error: CallError) -> Result<Self, CallError> {
         match error {
@@ -51,6 +66,9 @@ impl Failure {
             error if !error.is_recoverable() => Err(error),
             CallError::Timeout { tool, after } => Ok(Self::TimedOut { of: tool, after, text: None }),
             CallError::Unsure { tool, reason } => Ok(Self::Unsure { of: tool, reason, text: None }),
+            CallError::OutcomeUnknown { tool, began, reason } => {
+                Ok(Self::OutcomeUnknown { of: tool, began, reason, text: None })
+            }
             CallError::Panicked { message, .. } => Ok(Self::Panicked(message)),
             CallError::InvalidArguments { message, .. } => Ok(Self::InvalidArguments(message)),
             CallError::GaveUp { message, .. } => Ok(Self::GaveUp(message)),
@@ -74,6 +92,10 @@ impl Failure {
             CallError::Unsure { tool, reason } => {
                 Ok(Self::Unsure { of: tool.clone(), reason: reason.clone(), text: Some(text()) })
             }
+            CallError::OutcomeUnknown { tool, began, reason } => {
+                let (of, reason) = (tool.clone(), reason.clone());
+                Ok(Self::OutcomeUnknown { of, began: *began, reason, text: Some(text()) })
+            }
             _ if !error.is_recoverable() => Err(error),
             _ => Ok(Self::Failed(text())),
         }
@@ -91,6 +113,9 @@ impl Failure {
             Self::TimedOut { of, after, text } => passed_on(tool, text, CallError::Timeout { tool: of, after }),
             Self::Model { worker, error, text } => passed_on(tool, text, CallError::Model { worker, source: error }),
             Self::Unsure { of, reason, text } => passed_on(tool, text, CallError::Unsure { tool: of, reason }),
+            Self::OutcomeUnknown { of, began, reason, text } => {
+                passed_on(tool, text, CallError::OutcomeUnknown { tool: of, began, reason })
+            }
             Self::Panicked(message) => CallError::Panicked { tool, message },
             Self::InvalidArguments(message) => CallError::InvalidArguments { tool, message },
             Self::GaveUp(message) => CallError::GaveUp { worker: tool, message },

@@ -66,6 +66,7 @@ impl CallError {
             | Self::Journal { tool, .. }
             | Self::Cancelled { tool }
             | Self::Panicked { tool, .. }
+            | Self::OutcomeUnknown { tool, .. }
             | Self::Unsure { tool, .. }
             | Self::Failed { tool, .. }
             | Self::NoModel { worker: tool, .. }

@@ -21,7 +21,7 @@ pub use self::records::Records;
 use self::writer::{PendingWrite, Writer};
 use super::replay::Replay;
 use super::shared::{SharedReplay, read_replay};
-use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, StepFuture, StepSpec};
+use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, Settlement, StepFuture, StepSpec};
 
 /// A journal in a file, from which a later process resumes.
 ///
@@ -100,6 +100,24 @@ impl FileJournal {
     /// it cannot be read. The iterator ends after its first error.
     pub fn read(path: impl Into<PathBuf>) -> Result<Records, JournalError> {
         open::read(path.into())
+    }
+
+    /// Settles by hand what became of a call whose outcome is unknown, by the key of its step; the run is then resumed.
+    ///
+    /// What a person answered about it before, such as that the run stops, no longer counts.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`JournalError::InvalidValue`] if no call of this key began, or it is settled already, and [`JournalError::Io`] if the
+    /// file cannot be written.
+    pub async fn settle(&self, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
+        let records: Vec<_> = self.0.replay().records().cloned().collect();
+        let (record, used_up) = settlement.record(&records, step)?;
+        if !used_up.is_empty() {
+            Journal::forget(self, used_up).await?;
+        }
+        let (_, written) = self.0.record(record)?;
+        written.wait().await.map_err(|error| self.0.io(error))
     }
 
     /// Returns the number of recorded effects; after [`open`](Self::open), the number that a resumed run can replay.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::replay::Replay;
 use super::shared::{SharedReplay, read_replay};
-use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, StepFuture, StepSpec};
+use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, Settlement, StepFuture, StepSpec};
 
 /// A journal in memory: for tests, and for replaying the records of another journal.
 ///
@@ -39,6 +39,18 @@ impl MemoryJournal {
     #[must_use]
     pub fn replayed(&self) -> Self {
         Self(Arc::new(SharedReplay::new(self.replay().restarted())))
+    }
+
+    /// Settles by hand what became of a call whose outcome is unknown, by the key of its step; the run is then resumed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`JournalError::InvalidValue`] if no call of this key began, or it is settled already.
+    pub fn settle(&self, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
+        let (record, used_up) = settlement.record(&self.records(), step)?;
+        self.replay().forget(&used_up);
+        self.0.record(record);
+        Ok(())
     }
 
     fn replay(&self) -> MutexGuard<'_, Replay> {

@@ -24,6 +24,7 @@ use tokio::sync::watch;
 
 pub(crate) use self::lease::Fence;
 pub use self::promises::OpenPromise;
+pub(crate) use self::read::records as read_records;
 pub(crate) use self::retention::delete_run;
 pub use self::retention::{Expired, Retention};
 pub use self::run::SqliteRun;

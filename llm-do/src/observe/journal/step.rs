@@ -28,8 +28,8 @@ pub enum StepKind {
     /// A call begins whose tool may change something that cannot be undone or made again: recorded durably before the tool starts,
     /// so that the approval of the call is used up.
     ///
-    /// A part of its call, as its approval is. If it is recorded and the result of the call is not, the call may have had its
-    /// effect: it is asked about again before it runs. Only calls of tools that are neither `read_only` nor `idempotent` have it.
+    /// A part of its call, as its approval is. If it is recorded and the result of the call is not, the outcome of the call is
+    /// unknown: see [`OnUnknown`](crate::OnUnknown). What a person settles about it is a step of this kind too. Only calls of tools that are neither `read_only` nor `idempotent` have it.
     /// A tool whose effects are steps of its own has it once it has failed, and one that has made steps has a second one then.
     Begun,
     /// A user's answer.

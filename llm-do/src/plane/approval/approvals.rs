@@ -171,6 +171,11 @@ impl Approvals {
         self.submit_to(queue, request, run, preview, journal, |request| self.rules.validate_edit(tool, by, request))
     }
 
+    /// Returns whether an approver can be asked what happened to a call that began before.
+    pub(crate) fn asks_what_happened(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> bool {
+        self.mode != ApprovalMode::RejectAll && self.queue(|| self.is_asked_outside(tool, by, request)).is_some()
+    }
+
     /// Returns whether an outer policy asks about a call.
     fn is_asked_outside(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> bool {
         let build = || Ok(request.clone());
@@ -200,16 +205,13 @@ impl Approvals {
         // Only a request in the queue has a position.
         request.position = 0;
         let approval = match (self.mode, queue) {
-            (ApprovalMode::Prompt, Some(queue)) => {
+            // No mode knows what happened to a call that began before.
+            (mode, Some(queue)) if mode == ApprovalMode::Prompt || is_asked_by_all(mode, &request) => {
                 let review = Review::new(validate_edit(&request), journal.cloned());
                 return queue.enqueue(request, run, preview, review);
             }
-            (ApprovalMode::Prompt, None) => {
-                let reason = "no approver is configured; set an approver, or approve all calls";
-                Approval::undecided(match request.may_have_happened() {
-                    Some(began) => format!("the call {began}, and {reason}"),
-                    None => reason.to_owned(),
-                })
+            (ApprovalMode::Prompt, _) => {
+                Approval::undecided("no approver is configured; set an approver, or approve all calls")
             }
             (ApprovalMode::ApproveAll, _) => Approval::approved(DecidedBy::Mode),
             (ApprovalMode::RejectAll, _) => rejected(),
@@ -220,4 +222,9 @@ impl Approvals {
 
 fn rejected() -> Approval {
     Approval::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
+}
+
+/// Returns whether a mode that approves all calls leaves a call to the approver: it began before, and a person may know what happened.
+fn is_asked_by_all(mode: ApprovalMode, request: &ApprovalRequest) -> bool {
+    mode == ApprovalMode::ApproveAll && request.began.is_some()
 }

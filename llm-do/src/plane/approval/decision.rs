@@ -25,6 +25,14 @@ pub enum Decision {
         /// The arguments of the call.
         arguments: Value,
     },
+    /// The call has happened already, so it does not run: this is its result.
+    ///
+    /// An answer about a call that [began](super::ApprovalRequest::began) before only; about another one, or with a result that
+    /// does not match the [schema](super::ApprovalRequest::result_schema), the approver is asked again.
+    Happened {
+        /// The result of the call.
+        result: Value,
+    },
     /// The call may not run. The denial is not remembered: an equal call needs approval again.
     ///
     /// If a model made the call, it gets the reason and goes on, unless the runtime
@@ -81,6 +89,11 @@ impl Decision {
         Self::ApprovedWith { arguments }
     }
 
+    /// Says that a call that [began](super::ApprovalRequest::began) before has happened, with this result: it does not run again.
+    pub fn happened(result: impl Into<Value>) -> Self {
+        Self::Happened { result: result.into() }
+    }
+
     /// Denies the call; a model gets `reason` and goes on, and the error of code contains it.
     ///
     /// # Examples
@@ -128,6 +141,11 @@ pub(crate) enum WrittenDecision {
         /// The arguments.
         arguments: Value,
     },
+    /// The call began before, and has happened: this is its result.
+    Happened {
+        /// The result.
+        result: Value,
+    },
     /// The call may not run: a model gets the reason and goes on.
     Deny {
         /// The reason; models may see it.
@@ -159,6 +177,7 @@ impl From<WrittenDecision> for Decision {
             WrittenDecision::Approve { scope: WrittenScope::Caller } => Self::approve_for(ApprovalScope::Caller),
             WrittenDecision::Approve { scope: WrittenScope::Run } => Self::approve_for(ApprovalScope::Run),
             WrittenDecision::Edit { arguments } => Self::approve_with(arguments),
+            WrittenDecision::Happened { result } => Self::happened(result),
             WrittenDecision::Deny { reason, stop: false } => Self::deny(reason),
             WrittenDecision::Deny { reason, stop: true } => Self::deny_and_stop(reason),
         }

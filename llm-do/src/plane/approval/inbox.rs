@@ -147,6 +147,13 @@ impl PendingApproval {
         self.respond(Decision::approve_with(arguments));
     }
 
+    /// Says that a call that [began](ApprovalRequest::began) before has happened, with this result: it does not run again.
+    ///
+    /// If the result does not match the tool, the inbox receives another request with the [`problem`](ApprovalRequest::problem).
+    pub fn happened(self, result: impl Into<Value>) {
+        self.respond(Decision::happened(result));
+    }
+
     /// Denies the call; a model gets `reason` and goes on, and the error of code contains it.
     pub fn deny(self, reason: impl Into<String>) {
         self.respond(Decision::deny(reason));

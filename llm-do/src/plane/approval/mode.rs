@@ -11,11 +11,11 @@ pub enum ApprovalMode {
     /// Asks the approver; without an approver, the call is denied.
     #[default]
     Prompt,
-    /// Approves each call; [blocked](super::Rule::Blocked) calls stay blocked. It also approves calls that [began](super::ApprovalRequest::began)
-    /// before and may have had their effect.
+    /// Approves each call; [blocked](super::Rule::Blocked) calls stay blocked. The approver, if there is one, is asked about calls that
+    /// [began](super::ApprovalRequest::began) before and may have had their effect; without one, they are [reported](crate::OnUnknown).
     ApproveAll,
-    /// Denies each call; [pre-approved](super::Rule::PreApproved) calls still run, unless they [began](super::ApprovalRequest::began) before and
-    /// may have had their effect.
+    /// Denies each call; [pre-approved](super::Rule::PreApproved) calls still run. Calls that began before and may have had
+    /// their effect are [reported](crate::OnUnknown).
     RejectAll,
 }
 

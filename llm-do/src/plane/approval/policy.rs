@@ -7,6 +7,7 @@ mod condition;
 mod effects;
 mod faults;
 mod layers;
+mod on_unknown;
 mod proposed_call;
 mod worker_rule;
 
@@ -20,7 +21,7 @@ use self::calls::CallRule;
 pub use self::proposed_call::ProposedCall;
 pub use self::worker_rule::WorkerRule;
 use super::Rule;
-use crate::declare::tool::Effect;
+use crate::declare::tool::{Effect, OnUnknown};
 use crate::plane::registry::Registered;
 
 type Decide = dyn Fn(&ProposedCall<'_>) -> Option<Rule> + Send + Sync;
@@ -37,6 +38,8 @@ pub struct Policy {
     calls: Vec<CallRule>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     effects: BTreeMap<Arc<str>, Effect>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    on_unknown: BTreeMap<Arc<str>, OnUnknown>,
     pub(super) workers: WorkerRule,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) worker_overrides: BTreeMap<Arc<str>, WorkerRule>,
@@ -52,6 +55,9 @@ pub struct Policy {
     /// Where the effects of a file stand, by name.
     #[serde(skip)]
     effect_places: BTreeMap<Arc<str>, String>,
+    /// Where the settings of a file for unknown outcomes stand, by name.
+    #[serde(skip)]
+    on_unknown_places: BTreeMap<Arc<str>, String>,
     /// Whether it is of the files of a project, which may come from someone else.
     #[serde(skip)]
     is_of_project: bool,
@@ -164,6 +170,7 @@ impl fmt::Debug for Policy {
             .field("toolsets", &self.toolsets)
             .field("calls", &self.calls)
             .field("effects", &self.effects)
+            .field("on_unknown", &self.on_unknown)
             .field("workers", &self.workers)
             .field("worker_overrides", &self.worker_overrides)
             .field("server_side_tools", &self.server_side_tools)

@@ -15,7 +15,7 @@ use super::{EnvironmentDigest, RefusedEdit};
 use crate::base::printable::printable;
 use crate::declare::argument;
 use crate::declare::tool::Effect;
-use crate::observe::event::RuleSource;
+use crate::observe::event::{DecidedBy, RuleSource};
 use crate::observe::journal::{PromiseSpec, StepKind};
 use crate::plane::context::Variant;
 use crate::plane::registry::{DisplayedArguments, NormalForm};
@@ -76,6 +76,11 @@ pub struct ApprovalRequest {
     /// When the call began last, if it began before and its result is not known, such as after a crash: it may have had its
     /// effect, and would have it again. `None` for a call that has not begun. The approval that it had is used up.
     pub began: Option<Timestamp>,
+    /// Who approved the call before it [began](Self::began); `None` for a call that has not begun.
+    pub approved_by: Option<DecidedBy>,
+    /// The schema of the result that a call which [began](Self::began) before would have had, if it is known: an answer that it
+    /// [happened](super::Decision::Happened) gives such a result.
+    pub result_schema: Option<Value>,
     pub(super) total: BatchTotal,
     /// Where the rule comes from that requires approval.
     pub(crate) rule: RuleSource,
@@ -123,6 +128,8 @@ impl ApprovalRequest {
             refused_edit: None,
             has_begun: false,
             began: None,
+            approved_by: None,
+            result_schema: None,
             total: BatchTotal::new(1),
             rule: RuleSource::Effect,
             variant: None,
@@ -156,6 +163,8 @@ impl ApprovalRequest {
         });
         if let Some(began) = self.began {
             shown["began"] = json!(began);
+            shown["approved_by"] = json!(self.approved_by);
+            shown["result_schema"] = json!(self.result_schema);
         }
         if let Some(edit) = &self.refused_edit {
             shown["refused_edit"] = json!(edit);
@@ -230,6 +239,9 @@ impl ApprovalRequest {
         }
         if let Some(began) = self.may_have_happened() {
             let _ = writeln!(text, "this call {began}");
+            if let Some(by) = self.approved_by {
+                let _ = writeln!(text, "approved by: {}", approved_by(by));
+            }
         }
         if !self.path.is_empty() {
             let _ = writeln!(text, "called by: {}", self.path.join(" > "));
@@ -282,6 +294,14 @@ impl PartialEq for BatchTotal {
 /// Returns the words for a call that began at this time, and whose result is not known.
 pub(crate) fn may_have_happened(began: Timestamp) -> String {
     format!("began at {began}, and may have had its effect")
+}
+
+/// Describes who approved a call.
+fn approved_by(by: DecidedBy) -> &'static str {
+    match by {
+        DecidedBy::Approver | DecidedBy::Memory => "the approver",
+        DecidedBy::Policy | DecidedBy::Mode | DecidedBy::Cancellation => "a rule or the approval mode",
+    }
 }
 
 /// Describes what a call may change.

@@ -13,11 +13,15 @@ use super::edit::ValidEdit;
 use super::{Approval, ApprovalRequest, Approver, Decision, RefusedEdit};
 use crate::base::error::chain;
 use crate::declare::nesting;
+use crate::declare::schema::CheckedSchema;
 use crate::observe::event::DecidedBy;
-use crate::observe::journal::{Journal, Promise};
+use crate::observe::journal::{Journal, Promise, too_deep};
 
 /// How often an approver may give invalid arguments for one call; stops an approver that ignores the problem.
 const MAX_EDITS: u32 = 10;
+
+/// The nesting depth of a result inside the record of an answer.
+const ANSWER_DEPTH: usize = 2;
 
 /// Why the arguments of a call cannot be edited whose steps are recorded.
 const HAS_BEGUN: &str = "steps of this call are recorded with its original arguments; approve it unchanged, or deny it";
@@ -67,6 +71,15 @@ impl Review {
                 Ok(Decision::ApprovedFor { scope }) => {
                     return Approval { scope, ..Approval::approved(DecidedBy::Approver) };
                 }
+                Ok(Decision::Happened { result }) => match happened_fault(&request, &result) {
+                    None => return Approval::happened(result),
+                    Some(fault) => {
+                        request.problem = Some(fault);
+                        request.refused_edit = None;
+                        tokio::task::yield_now().await;
+                        continue;
+                    }
+                },
                 Ok(Decision::Denied { reason }) => return Approval::denied(reason, DecidedBy::Approver),
                 Ok(Decision::DeniedAndStopped { reason }) => return Approval::stopped(reason, DecidedBy::Approver),
                 Ok(Decision::Undecided { reason }) => return Approval::undecided(reason),
@@ -90,7 +103,7 @@ impl Review {
             // Without this, an approver that never waits would block cancellation.
             tokio::task::yield_now().await;
         }
-        let reason = format!("the approver's edited arguments were invalid {MAX_EDITS} times");
+        let reason = format!("the approver's edited arguments, or results, were invalid {MAX_EDITS} times");
         Approval::denied(reason, DecidedBy::Approver)
     }
 
@@ -141,4 +154,17 @@ impl Review {
         let shallow = shallow.map_err(|fault| RefusedEdit::invalid(Value::Null, fault.to_string()))?;
         (self.validate)(shallow).await
     }
+}
+
+/// Returns why a result cannot be that of a call that has happened.
+fn happened_fault(request: &ApprovalRequest, result: &Value) -> Option<String> {
+    if request.began.is_none() {
+        return Some("this call has not begun, so it cannot have happened: approve it, or deny it".to_owned());
+    }
+    if let Some(fault) = too_deep(result, ANSWER_DEPTH) {
+        return Some(fault);
+    }
+    let schema = CheckedSchema::new(request.result_schema.as_ref()?);
+    let fault = schema.check(result).err()?;
+    Some(format!("the result does not match the schema of the tool's result: {fault}"))
 }

@@ -91,6 +91,8 @@ pub(crate) struct CallExtras {
     pub(crate) effects: SideEffects,
     pub(crate) code: ModelCode,
     pub(crate) steps: LateSteps,
+    /// The idempotency key of the call that its calls find out about.
+    pub(crate) reconciled: OnceLock<String>,
     /// When the run waited for people: in the frame of its user.
     pub(crate) waits: Arc<Pauses>,
 }

@@ -1,6 +1,7 @@
 //! Effects of a call that are recorded in the session's journal, if there is one.
 
 mod denials;
+mod destructive;
 mod positions;
 mod recorded;
 
@@ -42,6 +43,9 @@ pub(crate) struct StepOutcome<T> {
 impl<S> CallContext<S> {
     /// Runs an effect once: if the journal has recorded it, returns the recorded result. For tools and entries that
     /// make calls.
+    ///
+    /// An interrupted effect runs again when its run is resumed; for one that must not,
+    /// see [`destructive_effect`](Self::destructive_effect).
     ///
     /// Without a journal, `effect` just runs. With one, its value or the text of its error is recorded; a caller may
     /// handle the error and continue. If the error fails the run, the effect runs again when the run is resumed.
@@ -164,9 +168,14 @@ impl<S> CallContext<S> {
     /// Returns a key that is unique to this call, and the same when a resumed run repeats the call.
     ///
     /// An interrupted effect may run again when its run is resumed: see [`Policy`](crate::approval::Policy#resumed-runs). A
-    /// service that receives this key can detect the repetition.
+    /// service that receives this key can detect the repetition. In the tool of `reconcile`, it is the key of the call that the tool
+    /// finds out about.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
+        let caller = self.caller().and_then(|caller| caller.frame().extras());
+        if let Some(key) = caller.and_then(|extras| extras.reconciled.get()) {
+            return key.clone();
+        }
         match self.frame().step.get() {
             Some(step) => format!("{}/{}", self.scope.host.run(), step.key),
             None => format!("{}/{}", self.scope.host.run(), self.frame().call),

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use llm_do_providers::Unpriced;
 use serde_json::Value;
 
-pub(super) use self::recorded::{RecordedCall, approval_step};
+pub(super) use self::recorded::{RecordedCall, approval_step, used_up_answer};
 use self::recorded::{keep_approval, keep_denial};
 use self::report::RequestReports;
 pub(super) use self::report::emit_decision;
@@ -24,6 +24,7 @@ use super::decode::decode_async;
 use super::guard::run_guards;
 use super::limits::refuse_cycle;
 use super::pipeline::Call;
+use super::unknown::Resumed;
 use super::{Plane, Run};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, DecidedBy, RuleSource};
@@ -44,7 +45,10 @@ pub(super) fn first_round(attempt: u32) -> u32 {
 #[inline]
 pub(super) async fn check(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallError> {
     if let Some(begun) = unfinished(call.ctx, &call.tool) {
-        call.attempt = Box::pin(decide_begun(call.run, call.ctx, &call.tool, prepared, begun)).await?;
+        match Box::pin(decide_begun(call.run, call.ctx, &call.tool, prepared, begun)).await? {
+            Resumed::Attempt(attempt) => call.attempt = attempt,
+            Resumed::Settled(settled) => call.settled = Some(settled),
+        }
         return Ok(());
     }
     call.run.decide(call.ctx, &call.tool, prepared, 0).await
@@ -103,14 +107,15 @@ impl Run {
         approval.into_edit(tool.name()).map(|_| None)
     }
 
-    /// Returns the request for a call that no rule approves, since it `began` before and may have had its effect; a rule may block it.
-    pub(super) fn require_again(
+    /// Returns the request about a call that no rule approves, since it `began` before and may have had its effect; `None` if no person
+    /// may have it made again.
+    pub(super) fn request_again(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &Prepared,
-        began: Timestamp,
-    ) -> Result<Box<ApprovalRequest>, CallError> {
+        (began, approved_by): (Timestamp, DecidedBy),
+    ) -> Result<Option<Box<ApprovalRequest>>, CallError> {
         let invalid = |fault| CallError::invalid(tool.name(), fault);
         let build = || self.request(ctx, tool, prepared);
         let mut request = LazyRequest::new(&build);
@@ -118,15 +123,17 @@ impl Run {
             RuleSource::User
         } else {
             let rule = self.approvals().rule(tool, ctx.frame().by, &mut request).map_err(invalid)?;
-            if let Some(refusal) = decided(ctx, &rule).filter(|approval| !approval.is_approved()) {
-                emit_decision(ctx, &rule.source, &refusal, false);
-                refusal.into_edit(tool.name())?;
+            if decided(ctx, &rule).is_some_and(|approval| !approval.is_approved()) {
+                return Ok(None);
             }
             rule.source.clone()
         };
         let mut request = request.into_request(source).map_err(invalid)?;
         request.began = Some(began);
-        Ok(request)
+        request.approved_by = Some(approved_by);
+        request.result_schema = tool.result_schema();
+        let is_attended = self.approvals().asks_what_happened(tool, ctx.frame().by, &request);
+        Ok(Some(request).filter(|_| is_attended))
     }
 
     /// Returns whether a call is the user's own, to which no rule applies.
@@ -158,21 +165,34 @@ impl Run {
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        mut request: Box<ApprovalRequest>,
+        request: Box<ApprovalRequest>,
         round: u32,
     ) -> Result<Option<Value>, CallError> {
         let rule = request.rule.clone();
-        request.key = approval_key(ctx, round);
-        request.environment = Some(self.environment(ctx, Some(tool)));
-        request.is_asked_again = RecordedCall::has_answer(ctx, round);
-        let preview = preview::of(ctx, tool, &request);
-        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved, preview, ctx.journal());
-        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, round).await?;
+        let StepOutcome { value: answer, is_replayed } = self.submit(ctx, tool, request, round).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);
         }
         emit_decision(ctx, &rule, &answer.masked(tool), false);
         answer.into_edit(tool.name())
+    }
+
+    /// Submits one request; returns the answer.
+    ///
+    /// `round` is the 0-based number of the request among those for one call.
+    pub(super) async fn submit(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        mut request: Box<ApprovalRequest>,
+        round: u32,
+    ) -> Result<StepOutcome<Approval>, CallError> {
+        request.key = approval_key(ctx, round);
+        request.environment = Some(self.environment(ctx, Some(tool)));
+        request.is_asked_again = RecordedCall::has_answer(ctx, round);
+        let preview = preview::of(ctx, tool, &request);
+        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved, preview, ctx.journal());
+        self.ask(ctx, submitted, round).await
     }
 
     /// Replaces the arguments by those of the approver, if it gave any, after the guards have seen them.
@@ -274,7 +294,8 @@ impl Run {
                 }
             } else if is_recorded(&came.value) {
                 keep_approval(ctx, &request, came.value.scope);
-            } else if !came.value.is_approved() {
+            } else if !came.value.is_approved() && !(request.began.is_some() && came.value.is_undecided()) {
+                // A call that may have had its effect is reported then, and has a record of that.
                 keep_denial(ctx, denied, &came.value);
             }
             Ok(came)

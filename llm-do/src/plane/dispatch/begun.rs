@@ -1,32 +1,25 @@
 //! Calls that begin: each uses up its approval, since it may have had its effect when its result is not recorded.
 //!
 //! The attempts of a call are numbered from 0. Each has rounds of requests of its own, a record that it began, and one that it
-//! failed where its steps would otherwise mean that it can be followed through them. A call that began and has no recorded result
-//! is asked about again, and its answer is used up in the same way.
+//! failed where its steps would otherwise mean that it can be followed through them. What is done about a call that began and has no
+//! recorded result is decided by [`unknown`](super::unknown).
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures_timer::Delay;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Run;
-use super::approve::{RecordedCall, approval_step, first_round};
+use super::approve::{approval_step, first_round};
 use super::journal::result_step;
-use crate::base::delay::within;
+use super::unknown::{Resumed, decide_unknown};
 use crate::base::error::CallError;
-use crate::observe::event::{Caller, ItemKind};
+use crate::observe::event::{Caller, DecidedBy, ItemKind};
 use crate::observe::journal::{Journal, StepKind, StepSpec};
 use crate::plane::approval::may_have_happened;
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::function_tool::Acts;
 use crate::plane::registry::{Prepared, Registered};
-
-/// How long a call that may have had its effect waits for recorded calls that its caller made without its result.
-const LATER_STEPS: Duration = Duration::from_secs(1);
-/// How often the journal is asked whether they have been made.
-const POLL: Duration = Duration::from_millis(1);
 
 /// What is recorded before a tool starts, if a second call of it may do harm.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,11 +32,13 @@ struct Begun {
 }
 
 /// A call that began before, and whose result is not recorded.
-struct BegunCall {
+pub(super) struct BegunCall {
     /// The number of attempts so far.
-    attempts: u32,
+    pub(super) attempts: u32,
     /// When it began last.
-    began: Timestamp,
+    pub(super) began: Timestamp,
+    /// Who approved its last attempt.
+    pub(super) approved_by: DecidedBy,
     /// Whether it is followed through the steps that it has made, so that it does not have its effect again.
     is_in_steps: bool,
 }
@@ -92,7 +87,7 @@ impl BegunCall {
             let name = ctx.name().to_owned();
             // Unreachable: records are never removed during a run.
             let missing = async { Err(CallError::Cancelled { tool: name }) };
-            let StepOutcome { value: Begun { began, .. }, .. } =
+            let StepOutcome { value: Begun { began, approval }, .. } =
                 ctx.recorded(JournalMethod::Step, begun_step(call, attempt), missing).await?;
             let failed = failed_step(call, attempt);
             if journal.is_recorded(&failed.key) {
@@ -100,7 +95,8 @@ impl BegunCall {
             }
             attempts += 1;
             if !journal.is_recorded(&begun_step(call, attempts).key) {
-                return Ok(Self { attempts, began, is_in_steps });
+                let approved_by = if approval.is_some() { DecidedBy::Approver } else { DecidedBy::Policy };
+                return Ok(Self { attempts, began, approved_by, is_in_steps });
             }
         }
     }
@@ -163,65 +159,22 @@ async fn record(ctx: &CallContext, attempt: u32) -> Result<StepOutcome<Begun>, C
     ctx.recorded(JournalMethod::Step, begun_step(call, attempt), async { Ok(begun) }).await
 }
 
-/// Decides about a call that is [`unfinished`]; returns the number of the attempt that begins now.
+/// Decides about a call that is [`unfinished`].
 pub(super) async fn decide_begun(
     run: &Run,
     ctx: &CallContext,
     tool: &Arc<Registered>,
     prepared: &mut Prepared,
     call: (&dyn Journal, &StepSpec),
-) -> Result<u32, CallError> {
+) -> Result<Resumed, CallError> {
     let begun = BegunCall::read(ctx, tool, call).await?;
     if !begun.is_in_steps {
-        return approve_again(run, ctx, tool, prepared, begun).await;
+        return decide_unknown(run, ctx, tool, prepared, &begun).await;
     }
     let last = begun.attempts - 1;
     for attempt in 0..last {
         run.repeat_edits(ctx, tool, prepared, attempt).await?;
     }
     run.decide(ctx, tool, prepared, last).await?;
-    Ok(last)
-}
-
-/// Asks again about a call that may have had its effect; returns the number of the attempt that begins now.
-///
-/// No rule and no remembered approval approves it.
-async fn approve_again(
-    run: &Run,
-    ctx: &CallContext,
-    tool: &Arc<Registered>,
-    prepared: &mut Prepared,
-    begun: BegunCall,
-) -> Result<u32, CallError> {
-    let BegunCall { attempts, began, .. } = begun;
-    for attempt in 0..attempts {
-        run.repeat_edits(ctx, tool, prepared, attempt).await?;
-    }
-    wait_for_later_steps(ctx).await;
-    let round = first_round(attempts);
-    let is_decided = match RecordedCall::find(ctx, round) {
-        Some(recorded) => run.decide_as_recorded(ctx, tool, prepared, recorded, attempts).await?,
-        None => false,
-    };
-    if !is_decided {
-        let request = match run.require_again(ctx, tool, prepared, began) {
-            Ok(request) => request,
-            Err(refusal) => return Err(run.record_refusal(ctx, refusal, round).await),
-        };
-        run.approve(ctx, tool, prepared, request, attempts).await?;
-    }
-    Ok(attempts)
-}
-
-/// Waits until the caller has made the calls again that it made after this one, without its result: it may have gone on when
-/// another call finished first, and then this one is dropped.
-async fn wait_for_later_steps(ctx: &CallContext) {
-    let (Some(journal), Some(step)) = (ctx.journal(), ctx.frame().step.get()) else { return };
-    let has_begun = async {
-        while !step.parent.is_empty() && journal.has_later_steps(&step.parent) {
-            Delay::new(POLL).await;
-        }
-    };
-    // Past it, the program has changed.
-    within(LATER_STEPS, has_begun).await;
+    Ok(Resumed::Attempt(last))
 }

@@ -14,9 +14,9 @@ use futures_util::future::BoxFuture;
 pub(crate) use self::call_record::recorded_outcome;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::outcome::{OwnEnd, WRAPPER as OUTCOME};
-#[cfg(feature = "serve")]
-pub(crate) use self::retry::may_repeat_effects;
 pub(super) use self::retry::retry;
+#[cfg(feature = "serve")]
+pub(crate) use self::retry::{may_repeat_effects, unknown_calls};
 use super::begun::{begin, begins, record_failed};
 use super::perform::run_unless_stopped;
 use super::pipeline::{Call, CallResult, Next, Wrapper};
@@ -106,12 +106,20 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
         _ if tool.is_composite() => (JournalMethod::Call, *step),
         _ => (JournalMethod::Step, *step),
     };
-    let local = run_for_record(tool, prepared, ctx.clone(), call.attempt, next);
-    let recorded = ctx.recorded(method, step, local).await?;
+    let settled = call.settled.take();
+    let is_settled = settled.is_some();
+    let recorded = match settled {
+        Some(settled) => {
+            let record = CallRecord::of(RecordedOutcome::of(settled.into_result(ctx.name()))?, Vec::new());
+            ctx.recorded(JournalMethod::Step, step, async { Ok(record) }).await?
+        }
+        None => ctx.recorded(method, step, run_for_record(tool, prepared, ctx.clone(), call.attempt, next)).await?,
+    };
     if ctx.frame().by == Caller::User {
         ctx.begin_steps_after(&digest_of(&recorded.value));
     }
-    call.set_replayed(recorded.is_replayed);
+    // Nothing ran here.
+    call.set_replayed(recorded.is_replayed || is_settled);
     if !recorded.is_replayed {
         return recorded.value.outcome.into_result(ctx.name());
     }
@@ -167,7 +175,8 @@ async fn run_for_record(
     let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
-    if matches!(outcome, RecordedOutcome::Failure(_)) {
+    // A call that failed since the outcome of one of its steps is unknown is followed to that step again.
+    if matches!(&outcome, RecordedOutcome::Failure(failure) if !failure.is_unknown_inside(ctx.name())) {
         record_failed(&ctx, &tool, attempt).await?;
     }
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());

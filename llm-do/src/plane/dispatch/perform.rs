@@ -16,7 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::hybrid::answer_by_code;
 use super::pipeline::{Call, CallResult};
 use super::{Plane, Run, instances, instructions};
-use crate::base::error::{BoxError, CallError, Unsure, panic_text};
+use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
@@ -129,11 +129,23 @@ impl Pending<'_> {
 
 fn failed(ctx: &CallContext, Failure(source): Failure) -> CallError {
     match CallError::failed(ctx.name(), source) {
-        CallError::Failed { tool, source } => match source.downcast::<Unsure>() {
-            Ok(unsure) => CallError::Unsure { tool, reason: unsure.reason },
-            Err(source) => CallError::Failed { tool, source },
-        },
+        CallError::Failed { tool, source } => reported(tool, source),
         error => error,
+    }
+}
+
+/// Returns the error of a call that abstained, or that does not know its outcome; or else that of one that failed.
+fn reported(tool: String, source: BoxError) -> CallError {
+    let source = match source.downcast::<Unsure>() {
+        Ok(unsure) => return CallError::Unsure { tool, reason: unsure.reason },
+        Err(source) => source,
+    };
+    match source.downcast::<UnknownOutcome>() {
+        Ok(unknown) => {
+            let UnknownOutcome { reason, began } = *unknown;
+            CallError::OutcomeUnknown { tool, began, reason }
+        }
+        Err(source) => CallError::Failed { tool, source },
     }
 }
 

@@ -9,6 +9,7 @@ use super::decode::{Readers, decode_async_or_keep, decode_or_keep};
 use super::find::{Found, callee, new_frame};
 use super::perform::perform;
 use super::report::{OpenCall, refuse};
+use super::unknown::Settled;
 use super::{Run, approve, deep, find, guard, instances, journal, limits, report, shadow};
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
@@ -36,6 +37,8 @@ pub(super) struct Call<'a> {
     pub(super) in_flight: Option<InFlightStep>,
     /// The 0-based number of the attempt: more than 0 if the call began before and its result is not recorded.
     pub(super) attempt: u32,
+    /// What is known of it, if it does not run: it began before, and its result is not recorded.
+    pub(super) settled: Option<Settled>,
     /// How it ended before its guards saw the result, if it has guards.
     pub(super) own_end: Option<journal::OwnEnd>,
     /// Whether a journal runs it: then only its own timeout stops it here, and its caller is waited for outside.
@@ -44,8 +47,18 @@ pub(super) struct Call<'a> {
 
 impl<'a> Call<'a> {
     pub(super) fn new(run: &'a Run, ctx: &'a CallContext, tool: Found<'a>) -> Self {
-        let (announced, open, in_flight, own_end) = (None, None, None, None);
-        Self { run, ctx, tool, announced, open, in_flight, attempt: 0, own_end, is_in_journal: false }
+        Self {
+            run,
+            ctx,
+            tool,
+            announced: None,
+            open: None,
+            in_flight: None,
+            attempt: 0,
+            settled: None,
+            own_end: None,
+            is_in_journal: false,
+        }
     }
 
     /// Returns the guards that apply to the call, if any.

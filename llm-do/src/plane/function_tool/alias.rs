@@ -57,7 +57,9 @@ impl Alias {
         let approval = self.approval.or(def.approval);
         let output = def.output.map(|schema| schema());
         let acts = Acts::of_linked(def);
-        FunctionTool { parameters, output, approval, timeout: def.timeout, is_typed: true, acts, ..tool }
+        let (timeout, on_unknown) = (def.timeout, def.on_unknown);
+        let reconcile = def.reconcile.map(Arc::from);
+        FunctionTool { parameters, output, approval, timeout, on_unknown, reconcile, is_typed: true, acts, ..tool }
     }
 }
 

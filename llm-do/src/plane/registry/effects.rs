@@ -1,17 +1,18 @@
-//! Effects that policies declare, in place of those of the tools.
+//! What policies declare in place of the tools: their effects, and what is done about calls whose outcome is not known.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::{Group, Registered};
-use crate::declare::tool::Effect;
+use crate::declare::tool::{Effect, OnUnknown};
 use crate::observe::event::ItemKind;
 use crate::plane::definition::ToolsetDef;
 
-/// The effects that one policy declares, by the names of tools and toolsets.
+/// The effects that one policy declares, by the names of tools and toolsets, and what is done about unknown outcomes.
 #[derive(Debug)]
 pub(crate) struct EffectLayer {
     pub(crate) effects: BTreeMap<Arc<str>, Effect>,
+    pub(crate) on_unknown: BTreeMap<Arc<str>, OnUnknown>,
     /// Whether the policy is of the files of a project, which may come from someone else.
     pub(crate) is_of_project: bool,
 }
@@ -21,7 +22,7 @@ pub(crate) fn weakens(tool: &Registered, effect: Effect) -> bool {
     tool.declared_effect() == Effect::Destructive && effect != Effect::Destructive
 }
 
-/// Gives tools the effects that policies declare; the first policy that declares one decides.
+/// Gives tools what policies declare of them; the first policy that declares it decides.
 pub(super) fn declare(
     layers: &[EffectLayer],
     items: &mut BTreeMap<Arc<str>, Arc<Registered>>,
@@ -35,9 +36,12 @@ pub(super) fn declare(
     for item in items.values_mut().filter(|item| item.kind() == ItemKind::Tool) {
         let of_sets = sets.get(item.alias_of().unwrap_or(item.name())).map(Vec::as_slice).unwrap_or_default();
         let effect = layers.iter().find_map(|layer| layer.effect_of(item, of_sets));
-        if let (Some(effect), Some(item)) = (effect, Arc::get_mut(item)) {
+        let on_unknown = layers.iter().find_map(|layer| layer.on_unknown_of(item, of_sets));
+        let Some(item) = Arc::get_mut(item) else { continue };
+        if let Some(effect) = effect {
             item.set_effect(effect);
         }
+        item.on_unknown = on_unknown.or(item.on_unknown);
     }
 }
 
@@ -69,5 +73,13 @@ impl EffectLayer {
             effects.max_by_key(|effect| effect.severity()).filter(|effect| !weakens(tool, *effect))
         };
         named().or_else(of_toolsets)
+    }
+
+    /// Returns what the policy has done about an unknown outcome of a tool: by its name, or else the most careful of its toolsets.
+    fn on_unknown_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<OnUnknown> {
+        let target = tool.alias_of();
+        let named = self.on_unknown.get(tool.name()).or_else(|| self.on_unknown.get(target?));
+        let of_toolsets = || toolsets.iter().filter_map(|name| self.on_unknown.get(*name));
+        named.or_else(|| of_toolsets().max_by_key(|setting| setting.caution())).copied()
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Origin;
 use super::plan::WorkerPlan;
 use crate::declare::schema::CheckedSchema;
-use crate::declare::tool::Effect;
+use crate::declare::tool::{Effect, OnUnknown};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
@@ -32,6 +32,10 @@ pub struct Registered {
     pub(super) effect: Effect,
     /// What it declares itself, if a policy declares another effect.
     replaced_effect: Option<Effect>,
+    /// What is done about a call whose outcome is not known, if its source or a policy has a setting.
+    pub(super) on_unknown: Option<OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened.
+    reconcile: Option<Arc<str>>,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
@@ -111,6 +115,16 @@ impl Registered {
         self.effect = effect;
     }
 
+    /// Returns what is done about a call whose outcome is not known; `None` for what the runtime does.
+    pub(crate) fn on_unknown(&self) -> Option<OnUnknown> {
+        self.on_unknown
+    }
+
+    /// Returns the name of the read-only tool that finds out whether a call has happened, if it has one.
+    pub(crate) fn reconcile(&self) -> Option<&str> {
+        self.reconcile.as_deref()
+    }
+
     /// Returns whether it is a tool of a toolset that comes with this crate.
     #[cfg(all(feature = "cli", feature = "mcp"))]
     pub(crate) fn is_of_this_crate(&self) -> bool {
@@ -151,6 +165,14 @@ impl Registered {
             Code::Function(_) => self.linked?.output.map(|schema| schema()),
         };
         schema.map(|schema| modern_schema(&schema))
+    }
+
+    /// Returns the schema of the result of a Rust function, if it is known.
+    pub(crate) fn result_schema(&self) -> Option<Value> {
+        match &self.code {
+            Code::Function(_) => self.output(),
+            Code::Value(_) | Code::Worker(_) => None,
+        }
     }
 
     /// Returns whether its only argument is a [`Prompt`](crate::Prompt), which may have files.

@@ -91,7 +91,7 @@ fn builder(turns: Vec<Turn>) -> RuntimeBuilder {
 }
 
 fn approving(turns: Vec<Turn>) -> RuntimeBuilder {
-    builder(turns).approval_mode(ApprovalMode::ApproveAll)
+    builder(turns).approval_mode(ApprovalMode::ApproveAll).on_unknown(llm_do::OnUnknown::Rerun)
 }
 
 /// Returns what the worker's model saw of its code, or the error of the run.

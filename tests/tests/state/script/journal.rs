@@ -42,6 +42,7 @@ async fn run(text: &str, path: &std::path::Path) -> (Result<Value, CallError>, V
     let builder = crate::own_builder()
         .state(log.clone())
         .approval_mode(ApprovalMode::ApproveAll)
+        .on_unknown(llm_do::OnUnknown::Rerun)
         .journal(FileJournal::open(path).unwrap());
     let runtime = builder.tool(ScriptTool::parse("main", text).unwrap()).build().unwrap();
     (runtime.run_named("main", Value::Null).await, log.lines())
@@ -96,7 +97,11 @@ async fn a_finished_run_is_not_run_again() {
     let journal = MemoryJournal::new();
     let log = Log::default();
     let build = |journal: MemoryJournal| {
-        let builder = crate::own_builder().state(log.clone()).approval_mode(ApprovalMode::ApproveAll).journal(journal);
+        let builder = crate::own_builder()
+            .state(log.clone())
+            .approval_mode(ApprovalMode::ApproveAll)
+            .on_unknown(llm_do::OnUnknown::Rerun)
+            .journal(journal);
         builder.tool(ScriptTool::parse("main", text).unwrap()).build().unwrap()
     };
     let first = build(journal.clone()).run_named("main", Value::Null).await.unwrap();

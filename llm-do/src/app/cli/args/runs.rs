@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned, civil};
+use serde_json::Value;
 
 use crate::app::serve::{MAX_LIST, RunState};
 
@@ -23,6 +24,12 @@ pub(in crate::app::cli) enum RunsCommand {
     /// Show one run: its state, its result or error, what it used, and what it asked people.
     #[command(after_help = "Example: runs show 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01")]
     Show(ShowRunOptions),
+    /// Settle what became of a call that may have had its effect, of a run that failed or was cancelled. Then resume the run.
+    #[command(
+        after_help = "Examples:\n  runs settle 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01 'bill:0f3a/pay:77c1' --result '{\"id\": 7}'\n  \
+                      runs settle 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01 'bill:0f3a/pay:77c1' --not-done"
+    )]
+    Settle(SettleOptions),
 }
 
 /// Which runs are listed.
@@ -56,6 +63,22 @@ pub(in crate::app::cli) struct ShowRunOptions {
     pub(in crate::app::cli) source: RunSource,
 }
 
+#[derive(Args, Debug)]
+pub(in crate::app::cli) struct SettleOptions {
+    /// The id of the run.
+    pub(in crate::app::cli) id: String,
+    /// The key of the call, which `runs show ID` prints.
+    pub(in crate::app::cli) step: String,
+    /// The call has happened, and this is its result, as JSON.
+    #[arg(long, value_name = "JSON", value_parser = json, required_unless_present = "not_done")]
+    pub(in crate::app::cli) result: Option<Value>,
+    /// The call has not happened: it runs, once the rules approve it, when the run is resumed.
+    #[arg(long, conflicts_with = "result")]
+    pub(in crate::app::cli) not_done: bool,
+    #[command(flatten)]
+    pub(in crate::app::cli) source: RunSource,
+}
+
 /// Where the runs are, and how they are printed.
 #[derive(Args, Debug)]
 pub(in crate::app::cli) struct RunSource {
@@ -71,6 +94,11 @@ pub(in crate::app::cli) struct RunSource {
     /// Print JSON, as the service returns it.
     #[arg(long)]
     pub(in crate::app::cli) json: bool,
+}
+
+/// Parses JSON.
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("expected JSON, such as `7` or `\"done\"`: {error}"))
 }
 
 /// Parses a time, or how long ago it was.

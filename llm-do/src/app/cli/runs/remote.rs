@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
-use reqwest::{Client, StatusCode, Url};
-use serde_json::Value;
+use reqwest::{Client, Method, StatusCode, Url};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use crate::app::cli::run::block_on;
 use crate::app::serve::RunListQuery;
+use crate::observe::journal::Settlement;
 
 /// How long an answer may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -59,6 +61,16 @@ impl Remote {
         }
     }
 
+    /// Settles what became of a call of a run.
+    pub(super) fn settle(&self, id: &str, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
+        let url = self.path(&["runs", id, "settle"])?;
+        let body = json!({ "step": step, "outcome": settlement });
+        match self.send(Method::POST, url, Some(body))? {
+            (status, _) if status.is_success() => Ok(()),
+            (status, problem) => Err(refused(status, &problem)),
+        }
+    }
+
     fn path(&self, segments: &[&str]) -> Result<Url, CommandError> {
         let mut url = self.base.clone();
         match url.path_segments_mut() {
@@ -68,12 +80,20 @@ impl Remote {
         Ok(url)
     }
 
-    /// Returns the status and the body of an answer, which is null if it is not JSON.
     fn get(&self, url: Url) -> Result<(StatusCode, Value), CommandError> {
+        self.send(Method::GET, url, None)
+    }
+
+    /// Returns the status and the body of an answer, which is null if it is not JSON.
+    fn send(&self, method: Method, url: Url, body: Option<Value>) -> Result<(StatusCode, Value), CommandError> {
         let answer = async {
             // A token is for the address that the user named.
             let http = Client::builder().redirect(Policy::none()).timeout(TIMEOUT).build()?;
-            let request = http.get(url);
+            let request = http.request(method, url);
+            let request = match &body {
+                Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.to_string()),
+                None => request,
+            };
             let request = match &self.token {
                 Some(token) => request.bearer_auth(token),
                 None => request,

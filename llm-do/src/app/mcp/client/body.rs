@@ -1,6 +1,7 @@
 //! The body of a server's tool: what a call of it does in its run.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use futures_timer::Delay;
@@ -13,7 +14,7 @@ use super::connection::McpConnection;
 use super::error::McpError;
 use super::handler::roots;
 use super::{elicitation, result, sampling, text};
-use crate::base::error::Result;
+use crate::base::error::{Result, UnknownOutcome};
 use crate::declare::tool::ToolReturn;
 use crate::plane::context::CallContext;
 
@@ -76,7 +77,8 @@ async fn send(
     request: CallRequest,
 ) -> Result<Reply> {
     let (events, mut received) = mpsc::channel(EVENTS);
-    connection.send(CallJob { tool: Arc::clone(tool), request, events });
+    let began = ctx.clock_time();
+    connection.send(CallJob { tool: Arc::clone(tool), request, events, is_sent: AtomicBool::new(false) });
     while let Some(event) = received.recv().await {
         match event {
             CallEvent::Progress(text) => ctx.progress(text),
@@ -94,7 +96,14 @@ async fn send(
                 };
                 let _ = reply.send(answer);
             }
-            CallEvent::Done(result) => return Ok((*result)?),
+            CallEvent::Done(result, is_sent) => {
+                return (*result).map_err(|error| {
+                    match error.unknown_outcome().filter(|_| is_sent && !tool.is_repeatable) {
+                        Some(reason) => UnknownOutcome::new(reason).began(began).into(),
+                        None => error.into(),
+                    }
+                });
+            }
         }
     }
     let server = connection.name().to_owned();

@@ -2,6 +2,7 @@
 #![expect(deprecated, reason = "servers may ask for sampling until 2027")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -50,6 +51,8 @@ pub(super) struct CallJob {
     pub(super) request: CallRequest,
     /// Closed once the caller has stopped waiting for the call.
     pub(super) events: mpsc::Sender<CallEvent>,
+    /// Whether the server may have received the request.
+    pub(super) is_sent: AtomicBool,
 }
 
 /// What is sent.
@@ -68,7 +71,8 @@ pub(super) enum CallEvent {
     Ask(Box<ElicitRequestParams>, oneshot::Sender<ElicitResult>),
     /// The server asks a model.
     Sample(Box<CreateMessageRequestParams>, oneshot::Sender<Sampled>),
-    Done(Box<Result<Reply, McpError>>),
+    /// The call has ended; and whether the server may have received the request.
+    Done(Box<Result<Reply, McpError>>, bool),
 }
 
 /// A server's answer.
@@ -90,6 +94,7 @@ impl Live {
         if job.events.is_closed() {
             return Err(abandoned(&self.server));
         }
+        job.is_sent.store(true, Ordering::Relaxed);
         let sent = self.service.send_request_with_option(request, PeerRequestOptions::no_options()).await;
         let mut handle = match sent {
             Ok(handle) => handle,

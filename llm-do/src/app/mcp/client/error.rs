@@ -129,6 +129,19 @@ pub enum McpError {
 }
 
 impl McpError {
+    /// Returns why the outcome of a call that was sent is not known; `None` if it is known.
+    pub(super) fn unknown_outcome(&self) -> Option<String> {
+        match self {
+            Self::Lost { server, reason } => {
+                Some(format!("the connection to the MCP server `{server}` was lost during the call ({reason})"))
+            }
+            Self::Timeout { server, after } => {
+                Some(format!("the MCP server `{server}` did not answer within {after:?}, and the call was cancelled"))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns whether the server may have received the call or not.
     pub(super) fn is_lost(&self) -> bool {
         matches!(self, Self::Lost { .. })

@@ -1,6 +1,7 @@
 //! Keeps a connection open: a server that ended is started again for the next call.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -176,7 +177,8 @@ impl Supervisor {
     pub(super) async fn run(&self, job: CallJob) {
         let result = self.call(&job).await;
         // An error means that the caller has stopped waiting.
-        let _ = job.events.send(CallEvent::Done(Box::new(result))).await;
+        let is_sent = job.is_sent.load(Ordering::Relaxed);
+        let _ = job.events.send(CallEvent::Done(Box::new(result), is_sent)).await;
     }
 
     async fn call(&self, job: &CallJob) -> Result<Reply, McpError> {
@@ -190,6 +192,8 @@ impl Supervisor {
                 }
                 connected => connected?,
             };
+            // What the server refused before did not run.
+            job.is_sent.store(false, Ordering::Relaxed);
             match self.attempt(job, &connected.live).await {
                 // Nothing ran: the server refused the request itself.
                 Err(McpError::Unauthorized { challenge, .. })

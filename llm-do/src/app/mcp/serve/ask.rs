@@ -98,7 +98,7 @@ impl Ask {
     /// Returns the request that asks the client.
     pub(super) fn request(&self) -> InputRequest {
         let asked = match self {
-            Self::Approval(pending) => form(approval_message(pending.request()), &decision_schema()),
+            Self::Approval(pending) => form(approval_message(pending.request()), &decision_schema(pending.request())),
             Self::Question { request, .. } => form(question_message(request), &answer_schema(&request.question)),
             Self::Client { request, .. } => return (**request).clone(),
         };
@@ -128,7 +128,8 @@ impl Ask {
         // Ignored: the call that asked may have been cancelled.
         match self {
             Self::Approval(pending) => {
-                pending.respond(result().map_or_else(|| Decision::undecided(ENDED), |result| decision(&result)));
+                let decided = result().map(|result| decision(&result, pending.request()));
+                pending.respond(decided.unwrap_or_else(|| Decision::undecided(ENDED)));
             }
             Self::Question { request, answer } => {
                 let answered = result().ok_or(ENDED).and_then(|result| text(&result, &request.question));

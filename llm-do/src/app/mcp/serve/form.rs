@@ -15,6 +15,8 @@ const MAX_DETAILS: usize = 64 << 10;
 const DECISION: &str = "decision";
 /// The field of a form about an approval with the reason of a denial.
 const REASON: &str = "reason";
+/// The field of a form about a call that may have happened, with its result.
+const RESULT: &str = "result";
 /// The field of a form about a question without a name.
 const ANSWER: &str = "answer";
 
@@ -43,7 +45,11 @@ pub(super) fn approval_message(request: &ApprovalRequest) -> String {
         0 => String::new(),
         more => format!("\n\n… {more} more bytes of this call are NOT shown: deny it unless you know them."),
     };
-    format!("{problem}Allow this call?\n\n{shown}{more}")
+    let question = match request.began {
+        Some(_) => "This call began before, and its result is not known. What became of it?",
+        None => "Allow this call?",
+    };
+    format!("{problem}{question}\n\n{shown}{more}")
 }
 
 /// Describes a question.
@@ -52,8 +58,32 @@ pub(super) fn question_message(request: &user_input::InputRequest) -> String {
     format!("{problem}{}", printable(&request.question.prompt))
 }
 
+/// Returns the schema of the answer about a call.
+pub(super) fn decision_schema(request: &ApprovalRequest) -> Value {
+    if request.began.is_some() { outcome_schema() } else { approval_schema() }
+}
+
+/// Returns the schema of the answer about a call that may have happened.
+fn outcome_schema() -> Value {
+    let choices = json!([
+        { "const": "happened", "title": "It has happened" },
+        { "const": "run", "title": "It has not: run it" },
+        { "const": "stop", "title": "End the run" },
+    ]);
+    let result =
+        json!({ "type": "string", "title": "Its result, if it has happened", "description": "JSON, or a text." });
+    let reason = json!({ "type": "string", "title": "Reason of an end", "description": "Models may see it." });
+    json!({
+        "type": "object",
+        "properties": {
+            DECISION: { "type": "string", "title": "What became of it", "oneOf": choices }, RESULT: result, REASON: reason,
+        },
+        "required": [DECISION],
+    })
+}
+
 /// Returns the schema of the answer about an approval.
-pub(super) fn decision_schema() -> Value {
+fn approval_schema() -> Value {
     let choices = json!([
         { "const": "allow", "title": "Allow once" },
         { "const": "deny", "title": "Deny" },
@@ -85,8 +115,31 @@ pub(super) fn answer_schema(question: &Question) -> Value {
     json!({ "type": "object", "properties": { name: field }, "required": [name] })
 }
 
+/// Reads the client's answer about a call.
+pub(super) fn decision(result: &ElicitResult, request: &ApprovalRequest) -> Decision {
+    if request.began.is_some() { outcome(result) } else { approval(result) }
+}
+
+/// Reads the client's answer about a call that may have happened.
+fn outcome(result: &ElicitResult) -> Decision {
+    let field = |name: &str| result.content.as_ref().and_then(|content| content[name].as_str()).map(str::trim);
+    let reason = || field(REASON).filter(|reason| !reason.is_empty()).unwrap_or("the user of the client ended the run");
+    let happened = || {
+        let text = field(RESULT).unwrap_or_default();
+        // A text needs no quotes.
+        let written = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        if text.is_empty() { Value::Null } else { written() }
+    };
+    match (&result.action, field(DECISION)) {
+        (ElicitationAction::Accept, Some("happened")) => Decision::happened(happened()),
+        (ElicitationAction::Accept, Some("run")) => Decision::approve(),
+        (ElicitationAction::Accept, Some("stop")) => Decision::deny_and_stop(reason()),
+        _ => Decision::undecided("the user of the client gave no answer about the call"),
+    }
+}
+
 /// Reads the client's answer about an approval: only an explicit `allow` approves.
-pub(super) fn decision(result: &ElicitResult) -> Decision {
+fn approval(result: &ElicitResult) -> Decision {
     let field = |name: &str| result.content.as_ref().and_then(|content| content[name].as_str());
     let reason = || match field(REASON).map(str::trim) {
         Some(reason) if !reason.is_empty() => reason,

@@ -14,11 +14,12 @@ use tokio::time::Instant;
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::view::{ChangedRun, MAX_LIST, RunList, RunListQuery, RunQuery, RunView, StartRun};
+use super::view::{ChangedRun, MAX_LIST, RunList, RunListQuery, RunQuery, RunView, SettleCall, StartRun};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{Cancelling, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
-use crate::plane::dispatch::{fresh_id, may_repeat_effects};
+use crate::observe::journal::JournalError;
+use crate::plane::dispatch::{fresh_id, may_repeat_effects, unknown_calls};
 use crate::plane::registry::Registered;
 
 /// The header of a key that makes starting a run idempotent.
@@ -182,7 +183,11 @@ async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, P
     let waits = shared.store.waits_of(&run.id, MAX_LIST).await?;
     let has_no_result = run.state.is_unsuccessful();
     let view = RunView::new(run, waits);
-    Ok(if has_no_result { view.with_effects(shared.store.effects(id).await?) } else { view })
+    if !has_no_result {
+        return Ok(view);
+    }
+    let unknown = if shared.is_elsewhere() { Vec::new() } else { unknown_calls(&shared.records(id).await?).await };
+    Ok(view.with_effects(shared.store.effects(id).await?).with_unknown(unknown))
 }
 
 /// Returns a run that the client has changed.
@@ -215,6 +220,33 @@ pub(super) async fn cancel(
     Ok((status, Json(changed(&shared, &client, &id).await?)))
 }
 
+pub(super) async fn settle(
+    State(shared): App,
+    client: Identity,
+    Id(id): Id,
+    Body(request): Body<SettleCall>,
+) -> Result<Json<ChangedRun>, Problem> {
+    client.require(Role::Decide)?;
+    let run = visible(&shared, &client, &id).await?;
+    let refused = |text: String| Problem::new(StatusCode::CONFLICT, "not_settled", text);
+    if shared.is_elsewhere() {
+        return Err(refused("a run in Restate asks what became of its calls; answer there".to_owned()));
+    }
+    if !run.state.is_unsuccessful() {
+        return Err(refused(
+            "only calls of failed and cancelled runs are settled; answer what this run asks".to_owned(),
+        ));
+    }
+    let SettleCall { step, outcome } = request;
+    match shared.settle(&id, &step, &outcome).await {
+        Ok(()) => Ok(Json(changed(&shared, &client, &id).await?)),
+        Err(error @ (JournalError::InvalidValue { .. } | JournalError::Claimed { .. })) => {
+            Err(refused(error.to_string()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 pub(super) async fn resume(
     State(shared): App,
     client: Identity,
@@ -226,7 +258,7 @@ pub(super) async fn resume(
     if shared.is_elsewhere() {
         return refused("a run in Restate is not resumed once it has ended; start a new one");
     }
-    if !client.may(Role::Decide) && may_repeat_effects(shared.records(&id).await?).await {
+    if !client.may(Role::Decide) && may_repeat_effects(&shared.records(&id).await?).await {
         let text = "calls of the run began and may have had their effect, and would be made again: the role `decide` is required";
         return Err(Problem::new(StatusCode::FORBIDDEN, "may_repeat_effects", text));
     }

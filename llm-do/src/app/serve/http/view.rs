@@ -14,6 +14,7 @@ pub(in crate::app::serve) use self::waits::{Answer, Answered, Decision, WaitList
 use crate::app::serve::store::{ChatRow, Filter, Outcome, Page, RunRow, RunState, Source, Wait};
 use crate::base::usage::RunUsage;
 use crate::observe::event::{EffectLog, MadeEffect};
+use crate::observe::journal::{Settlement, UnknownCall};
 
 /// The maximum number of runs, chats, approvals and questions in a list.
 pub(in crate::app) const MAX_LIST: u32 = 500;
@@ -139,6 +140,9 @@ pub(in crate::app::serve) struct RunView {
     /// How many such calls are not listed, since the list is full.
     #[serde(skip_serializing_if = "Option::is_none")]
     more_effects: Option<u64>,
+    /// The calls that may have had their effect, if one run was requested that failed or was cancelled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<UnknownCall>,
 }
 
 /// A run, or for a client without the role `watch` and for a webhook, only what it needs to refer to the run.
@@ -229,7 +233,13 @@ impl RunView {
             waits,
             effects: None,
             more_effects: None,
+            unknown: Vec::new(),
         }
+    }
+
+    /// Adds the calls that may have had their effect.
+    pub(in crate::app::serve) fn with_unknown(self, unknown: Vec<UnknownCall>) -> Self {
+        Self { unknown, ..self }
     }
 
     /// Adds the calls that may have changed something.
@@ -237,6 +247,17 @@ impl RunView {
         let (effects, more) = log.into_parts();
         Self { effects: Some(effects), more_effects: Some(more), ..self }
     }
+}
+
+/// What became of a call that may have had its effect.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct SettleCall {
+    /// The key of its step, as in `unknown` of the run.
+    pub(super) step: String,
+    /// `{"result": ..}` if it has happened, with this result; `"not_done"` if it has not: it then runs once the run is resumed.
+    pub(super) outcome: Settlement,
 }
 
 /// A request to start a chat.
@@ -326,6 +347,7 @@ pub(in crate::app::serve) fn schemas(generator: &mut SchemaGenerator) {
     add::<Decision>(generator);
     add::<Answer>(generator);
     add::<Answered>(generator);
+    add::<SettleCall>(generator);
     add::<StartChat>(generator);
     add::<SendMessage>(generator);
     add::<ChatList>(generator);

@@ -115,12 +115,36 @@ class WaitCard {
 
   approvalButtons() {
     const button = (text, action, kind = "more") => element("button", { type: "button", class: kind, onclick: action }, text);
+    if (this.wait.request.began) {
+      this.foot.replaceChildren(
+        button("It has happened…", () => this.happened(), "primary"), button("It has not: run it", () => this.approve("call")),
+        button("End the run…", () => this.deny(), "more danger"));
+      return;
+    }
     this.foot.replaceChildren(
       button("Approve", () => this.approve("call"), "primary"), button("Approve for this run", () => this.approve("run")),
       ...(this.wait.request.can_be_edited ? [button("Edit…", () => this.edit())] : []), button("Deny…", () => this.deny(), "more danger"));
   }
 
+  /** The call began before, and this person knows its result. */
+  happened() {
+    const { result_schema: schema } = this.wait.request;
+    const text = element("textarea", { class: "mono", rows: "4", "aria-label": "Result", placeholder: "Its result, as JSON" });
+    if (schema) this.note.textContent = visible(`The schema of its result: ${JSON.stringify(schema)}`);
+    this.ask(text, "It has happened, with this result", () => {
+      let result;
+      try {
+        result = parseJson(text.value);
+      } catch (error) {
+        this.note.textContent = visible(`Not JSON: ${error.message}`);
+        return undefined;
+      }
+      return this.send({ decision: "happened", result });
+    });
+  }
+
   approve(scope) {
+    if (this.wait.request.began && scope !== "call") return undefined;
     if (this.wait.kind === "approval") return this.send({ decision: "approve", scope });
     return undefined;
   }
@@ -146,7 +170,8 @@ class WaitCard {
     const reason = element("input", { type: "text", placeholder: "The reason, which models may see", "aria-label": "Reason" });
     const deny = (stop) => this.send({ decision: "deny", reason: reason.value.trim() || "denied", stop });
     const stop = element("button", { type: "button", class: "more danger", onclick: () => deny(true) }, "Deny and end the run");
-    this.ask(reason, "Deny", () => deny(false), [stop]);
+    if (this.wait.request.began) this.ask(reason, "End the run", () => deny(true));
+    else this.ask(reason, "Deny", () => deny(false), [stop]);
   }
 
   /** Replaces the buttons by a field until the person is done or cancels. */
@@ -237,7 +262,7 @@ class WaitCard {
   }
 }
 
-const SENT = { approve: "Approved.", edit: "Approved with these arguments, unless they cannot run.", deny: "Denied." };
+const SENT = { happened: "Noted as happened, unless the result does not fit.", approve: "Approved.", edit: "Approved with these arguments, unless they cannot run.", deny: "Denied." };
 
 const WITHDRAWN = "The run no longer waits for it.";
 
@@ -247,7 +272,7 @@ function firstDecision({ answered_by: by, answer }) {
 
 function answerText(answer) {
   if (typeof answer === "string") return answer;
-  return { approve: "approved", edit: "approved with other arguments", deny: "denied" }[answer?.decision] ?? "answered";
+  return { happened: "it has happened", approve: "approved", edit: "approved with other arguments", deny: "denied" }[answer?.decision] ?? "answered";
 }
 
 function diffKind(line) {

@@ -51,6 +51,31 @@ function madeEffects({ effects, more_effects: more }) {
   return element("section", { id: "run-effects" }, element("h2", {}, "Effects that it made"), items.length ? element("ul", {}, items) : none);
 }
 
+/** Lists the calls of a run without a result whose outcome is unknown, with what a person may settle about each. */
+function unknownCalls(run) {
+  const note = element("p", { class: "error", role: "alert" });
+  const settle = (step, outcome) => post(`/runs/${encodeURIComponent(run.id)}/settle`, { step, outcome })
+    .then(() => location.reload()).catch((error) => (note.textContent = visible(error.message)));
+  const open = (call) => {
+    const text = element("textarea", { class: "mono", rows: "2", "aria-label": "Result", placeholder: "Its result, as JSON" });
+    const happened = () => {
+      try {
+        settle(call.step, { result: parseJson(text.value) });
+      } catch (error) {
+        note.textContent = visible(`Not JSON: ${error.message}`);
+      }
+    };
+    const button = (label, action) => element("button", { type: "button", class: "more", onclick: action }, label);
+    return [text, element("div", { class: "wait-buttons" },
+      button("It has happened, with this result", happened), button("It has not: run it when resumed", () => settle(call.step, "not_done")))];
+  };
+  const ending = ({ settled }) => (settled === "not_done" ? "has not happened" : "has happened");
+  const items = run.unknown.map((call) => element("li", {}, element("strong", {}, call.tool), " ",
+    element("span", { class: "quiet" }, call.began ? `began ${formatDate(parseTime(call.began))}` : ""), " ", element("code", {}, oneLine(call.step, 400)),
+    call.settled === null || call.settled === undefined ? open(call) : element("span", { class: "quiet" }, ` settled: it ${ending(call)}`)));
+  return element("section", { id: "run-unknown" }, element("h2", {}, "Calls that may have had their effect"), note, element("ul", {}, items));
+}
+
 function showRun(run, head, outcome, load) {
   const shown = JSON.stringify([run.state, run.is_cancelled, run.finished, run.wakes]);
   if (head.shown === shown) return;
@@ -78,5 +103,6 @@ function showRun(run, head, outcome, load) {
   outcome.replaceChildren();
   if (run.error !== undefined) append(outcome, [element("div", { class: "error", id: "run-error" }, plainText(run.error))]);
   if (run.effects !== undefined) append(outcome, [madeEffects(run)]);
+  if (run.unknown?.length) append(outcome, [unknownCalls(run)]);
   if (run.result !== undefined) append(outcome, [element("div", { id: "run-result" }, fold("Result", () => anyValue(run.result, { isProse: true }), { open: true }))]);
 }

@@ -8,6 +8,7 @@ use super::waits::Wait;
 use super::{COMPONENT, StoreError, events, runs, waits};
 use crate::observe::database::DatabaseFile;
 use crate::observe::event::EffectLog;
+use crate::observe::journal::{Record, read_records};
 
 /// The file of a service, which may be running or not. Nothing is written.
 #[derive(Debug)]
@@ -27,6 +28,11 @@ impl StoreFile {
     /// Returns the calls of a run that may have changed something.
     pub(in crate::app::serve) fn effects(&self, id: &str) -> Result<EffectLog, StoreError> {
         self.0.read(|connection| events::effects(connection, id))
+    }
+
+    /// Returns the records of a run.
+    pub(in crate::app::serve) fn records(&self, id: &str) -> Result<Vec<Record>, StoreError> {
+        self.0.read(|connection| read_records(connection, id))
     }
 
     /// Returns a run with what it asked, up to `limit`.

@@ -172,6 +172,13 @@ impl OpenRun {
         Ok(())
     }
 
+    /// Adds a record of a step that is not made here.
+    pub(super) async fn append(&self, record: Record) -> Result<(), JournalError> {
+        self.check_claim()?;
+        self.ensure_claim().await?;
+        self.record(record).await.map(drop)
+    }
+
     /// Writes a record, and returns its outcome once it is synced.
     async fn record(&self, record: Record) -> Result<Value, JournalError> {
         // These ask no person themselves, so an effect that was in flight when a promise failed need not be repeated.

@@ -85,7 +85,7 @@ const RECORDS: &str = concat!(
 );
 
 /// Reads the records of a run that are not forgotten.
-pub(super) fn records(connection: &Connection, id: &str) -> rusqlite::Result<Vec<Record>> {
+pub(crate) fn records(connection: &Connection, id: &str) -> rusqlite::Result<Vec<Record>> {
     let mut statement = connection.prepare_cached(RECORDS)?;
     statement.query_map([id], record)?.collect()
 }

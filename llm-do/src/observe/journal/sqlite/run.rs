@@ -11,7 +11,9 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
 use super::super::shared::read_replay;
-use super::super::{Journal, JournalError, JournalOutcome, Promise, PromiseSpec, StepFuture, StepKind, StepSpec, key};
+use super::super::{
+    Journal, JournalError, JournalOutcome, Promise, PromiseSpec, Settlement, StepFuture, StepKind, StepSpec, key,
+};
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
 use super::open_run::{OpenRun, Records};
@@ -103,6 +105,23 @@ impl SqliteRun {
     /// Returns whether the file could not be read or written at some time: what failed with it may work later.
     pub(crate) fn has_file_failed(&self) -> bool {
         self.0.has_file_failed.load(Ordering::Relaxed)
+    }
+
+    /// Settles by hand what became of a call whose outcome is unknown, by the key of its step; the run is then resumed.
+    ///
+    /// What a person answered about it before, such as that the run stops, no longer counts.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`JournalError::InvalidValue`] if no call of this key began, or it is settled already, and the errors of
+    /// [`step`](Journal::step).
+    pub async fn settle(&self, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
+        let records = self.0.journal.records(self.id()).await?;
+        let (record, used_up) = settlement.record(&records, step)?;
+        if !used_up.is_empty() {
+            self.0.forget(used_up).await?;
+        }
+        self.0.append(record).await
     }
 
     /// Extends the claim by `time` from now; see [`SqliteJournal::claim`].

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Policy;
 use super::calls::{CallRule, MatchedCalls};
-use crate::declare::tool::Effect;
+use crate::declare::tool::{Effect, OnUnknown};
 use crate::plane::approval::Rule;
 
 impl Policy {
@@ -21,7 +21,7 @@ impl Policy {
         let sets = approved(&self.toolsets).map(|name| (place(name), format!("every call of the toolset `{name}`")));
         let calls = self.calls.iter().filter(|call| call.is_approval());
         let calls = calls.map(|call| (call.place.as_deref(), call.to_string()));
-        tools.chain(sets).chain(calls).chain(self.eased()).collect()
+        tools.chain(sets).chain(calls).chain(self.eased()).chain(self.reruns()).collect()
     }
 
     /// Lists the effects by which calls run without approval, or again without a question.
@@ -45,6 +45,7 @@ impl Policy {
         self.toolsets.retain(|_, rule| is_kept(rule));
         self.calls.retain(|call| is_kept(&call.rule));
         self.effects.retain(|_, effect| matches!(effect, Effect::Undeclared | Effect::Destructive));
+        self.on_unknown.retain(|_, setting| *setting != OnUnknown::Rerun);
         self.fallback = self.fallback.map(|fallback| Box::new(fallback.without_advance()));
         self
     }

@@ -33,11 +33,15 @@ impl Policy {
         self
     }
 
-    /// Returns the effects that this policy and those behind it declare.
+    /// Returns what this policy and those behind it declare of tools.
     pub(crate) fn effect_layers(&self) -> Vec<EffectLayer> {
-        let of_layer =
-            |layer: &Self| EffectLayer { effects: layer.effects.clone(), is_of_project: layer.is_of_project };
-        self.layers().map(of_layer).filter(|layer| !layer.effects.is_empty()).collect()
+        let of_layer = |layer: &Self| EffectLayer {
+            effects: layer.effects.clone(),
+            on_unknown: layer.on_unknown.clone(),
+            is_of_project: layer.is_of_project,
+        };
+        let layers = self.layers().filter(|layer| !(layer.effects.is_empty() && layer.on_unknown.is_empty()));
+        layers.map(of_layer).collect()
     }
 
     /// Marks the policy and those behind it as those of the files of a project.
@@ -80,7 +84,7 @@ impl Policy {
 }
 
 /// Returns the fault of a name that belongs to no tool, unless it is the name of a toolset.
-fn unknown(name: &str, registry: &Registry, count: usize) -> Option<String> {
+pub(super) fn unknown(name: &str, registry: &Registry, count: usize) -> Option<String> {
     if registry.lacks(name) || toolset_names(registry).any(|toolset| toolset == name) {
         return None;
     }

@@ -34,6 +34,7 @@ impl Policy {
             .chain(unknown(self.worker_overrides.keys().map(at), ("worker", &workers), tool))
             .chain(unknown(self.server_side_overrides.keys().map(at), server_side, tool))
             .chain(self.effect_faults(registry))
+            .chain(self.on_unknown_faults(registry))
             .collect()
     }
 }

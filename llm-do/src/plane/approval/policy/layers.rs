@@ -37,6 +37,7 @@ impl Policy {
         drop_names(&mut self.tools, &earlier.tools);
         drop_names(&mut self.toolsets, &earlier.toolsets);
         drop_names(&mut self.effects, &earlier.effects);
+        drop_names(&mut self.on_unknown, &earlier.on_unknown);
         drop_names(&mut self.worker_overrides, &earlier.worker_overrides);
         drop_names(&mut self.server_side_overrides, &earlier.server_side_overrides);
     }

@@ -130,7 +130,7 @@ impl Run {
     /// Applies a recorded answer to a call; a call without a recorded result is also checked against the rules.
     ///
     /// Returns the arguments by which the approver replaced those of the call.
-    pub(super) fn apply_recorded(
+    pub(in crate::plane::dispatch) fn apply_recorded(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
@@ -241,7 +241,10 @@ pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Approval) 
 }
 
 /// Returns the recorded answer of a round, if it has one.
-async fn used_up_answer(ctx: &CallContext, round: u32) -> Result<Option<Approval>, CallError> {
+pub(in crate::plane::dispatch) async fn used_up_answer(
+    ctx: &CallContext,
+    round: u32,
+) -> Result<Option<Approval>, CallError> {
     match RecordedCall::find(ctx, round) {
         Some(RecordedCall { approval: Some(step), .. }) => recorded_answer(ctx, step).await.map(Some),
         _ => Ok(None),

@@ -1,5 +1,7 @@
 //! What is forgotten before a failed run is resumed, so that it is tried again.
 
+#[cfg(feature = "serve")]
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -10,7 +12,7 @@ use super::call_record::{CallRecord, RecordedOutcome, digest_of};
 use super::result_step;
 use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec};
 #[cfg(feature = "serve")]
-use crate::observe::journal::{MemoryJournal, Record};
+use crate::observe::journal::{MemoryJournal, Record, UnknownCall};
 use crate::plane::context::CallContext;
 
 /// The outcome of a run after the guards of its root call; the call's own result is recorded before they run.
@@ -33,25 +35,58 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
 
 /// Returns whether a run that is resumed would make calls again that began, and may have had their effect.
 #[cfg(feature = "serve")]
-pub(crate) async fn may_repeat_effects(records: Vec<Record>) -> bool {
-    let Some(run) = records.iter().find(|record| record.kind == StepKind::Run) else { return false };
-    let run =
-        StepSpec::new(Arc::clone(&run.parent), run.place, run.kind, Arc::clone(&run.name), Arc::clone(&run.input));
-    let begun = records.iter().filter(|record| record.kind == StepKind::Begun);
-    let begun: Vec<Arc<str>> = begun.map(|record| record.call().into()).collect();
-    if begun.is_empty() {
-        return false;
-    }
-    let journal = MemoryJournal::from_records(records);
-    let retried = retried(&journal, &run).await;
-    let result = result_step(&run).key;
-    let is_kept = |key: &str| journal.is_recorded(key) && !retried.iter().any(|retried| **retried == *key);
-    // A call does not run again inside of one that has a result.
-    let has_result = |call: &Arc<str>| {
-        let calls = std::iter::successors(Some(&**call), |call| call.rsplit_once('/').map(|(outer, _)| outer));
-        calls.map(|call| if *call == *run.key { &*result } else { call }).any(is_kept)
+pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
+    let kept = KeptResults::of(records).await;
+    let mut begun = records.iter().filter(|record| record.kind == StepKind::Begun).map(Record::call);
+    // What has happened by the word of a person does not run again.
+    let has_happened = |call: &str| {
+        let settled = format!("{call}/settled:");
+        records.iter().any(|record| record.key.starts_with(&settled) && record.value.get("result").is_some())
     };
-    !begun.iter().all(has_result)
+    begun.any(|call| !kept.contain(call) && !has_happened(call))
+}
+
+/// Lists the calls that began, and of which nothing more would be known if the run were resumed.
+#[cfg(feature = "serve")]
+pub(crate) async fn unknown_calls(records: &[Record]) -> Vec<UnknownCall> {
+    let kept = KeptResults::of(records).await;
+    UnknownCall::list(records, |call| kept.contain(call))
+}
+
+/// The results of a run that are kept when it is resumed.
+#[cfg(feature = "serve")]
+struct KeptResults {
+    journal: MemoryJournal,
+    /// The key of the run, and that of its result.
+    run: Option<(Arc<str>, Arc<str>)>,
+    /// The keys of the results that are retried.
+    retried: HashSet<Arc<str>>,
+}
+
+#[cfg(feature = "serve")]
+impl KeptResults {
+    async fn of(records: &[Record]) -> Self {
+        let journal = MemoryJournal::from_records(records.iter().cloned());
+        let Some(run) = records.iter().find(|record| record.kind == StepKind::Run) else {
+            return Self { journal, run: None, retried: HashSet::new() };
+        };
+        let (parent, name, input) = (Arc::clone(&run.parent), Arc::clone(&run.name), Arc::clone(&run.input));
+        let run = StepSpec::new(parent, run.place, run.kind, name, input);
+        let retried = retried(&journal, &run).await.into_iter().collect();
+        let result = result_step(&run).key;
+        Self { journal, run: Some((run.key, result)), retried }
+    }
+
+    /// Returns whether the result of a call, or of one that contains it, is kept: it does not run again then.
+    fn contain(&self, call: &str) -> bool {
+        let result = |call: &str| match &self.run {
+            Some((run, result)) if **run == *call => Arc::clone(result),
+            _ => call.into(),
+        };
+        let is_kept = |key: Arc<str>| self.journal.is_recorded(&key) && !self.retried.contains(&key);
+        let calls = std::iter::successors(Some(call), |call| call.rsplit_once('/').map(|(outer, _)| outer));
+        calls.map(result).any(is_kept)
+    }
 }
 
 /// Returns the keys of a run's recorded error and its causes, which are retried; none if the run did not fail.

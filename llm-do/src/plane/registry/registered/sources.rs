@@ -33,6 +33,8 @@ impl Registered {
             receiver: def.instance,
             takes_prompt: (def.takes_prompt)(),
             approval: def.approval,
+            on_unknown: def.on_unknown,
+            reconcile: def.reconcile.map(Arc::from),
             summary: def.summary.map(Arc::from),
             linked: Some(def),
             ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
@@ -69,6 +71,8 @@ impl Registered {
             effect: tool.effect,
             timeout: tool.timeout,
             approval: tool.approval,
+            on_unknown: tool.on_unknown,
+            reconcile: tool.reconcile.clone(),
             summary: tool.summary.clone(),
             ..Self::new(&tool.name, &tool.description, origin, arguments, Code::Value(Arc::clone(&tool)))
         }
@@ -97,6 +101,8 @@ impl Registered {
             kind: ItemKind::Tool,
             effect: Effect::Undeclared,
             replaced_effect: None,
+            on_unknown: None,
+            reconcile: None,
             origin,
             timeout: None,
             declared: None,

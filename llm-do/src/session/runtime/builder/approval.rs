@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::RuntimeBuilder;
+use crate::declare::tool::OnUnknown;
 #[cfg(feature = "cli")]
 use crate::plane::approval::Approvals;
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision, Policy};
@@ -119,6 +120,16 @@ impl RuntimeBuilder {
     /// ```
     pub fn end_on_denial(mut self, ends: bool) -> Self {
         self.config.end_on_denial = ends;
+        self
+    }
+
+    /// Sets what is done about a call that began and whose outcome is not known, such as after its process died in it. Default:
+    /// [`OnUnknown::Ask`].
+    ///
+    /// It applies to tools that are neither `read_only` nor `idempotent`, and for which neither a
+    /// [policy](Policy::on_unknown) nor their source has a setting.
+    pub fn on_unknown(mut self, setting: OnUnknown) -> Self {
+        self.config.on_unknown = setting;
         self
     }
 

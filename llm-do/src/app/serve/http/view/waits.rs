@@ -38,7 +38,7 @@ pub(in crate::app::serve) struct WaitView {
     entry: String,
     kind: WaitKind,
     /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more, such as `refused_edit`, the edited arguments
-    /// that cannot run; of a question `prompt` and `choices`.
+    /// that cannot run, and `began`, when a call began that may have happened: then the answer may be `happened`; of a question `prompt` and `choices`.
     request: Value,
     /// The digest of `request`, which the answer must name.
     digest: String,
