@@ -60,6 +60,7 @@
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
 //! | look at a run: its calls, requests, waits and costs, as text or as a page | `trace` |
 //! | resume an interrupted run, or replay one | [`FileJournal`](journal::FileJournal), [`MemoryJournal`](journal::MemoryJournal), [`Journal`](journal::Journal) |
+//! | see what a run would change before it does | [`dry_run`], [`Start::dry_run`](runtime::Start::dry_run) |
 //! | keep the journals of many runs in one file | `journal::SqliteJournal`, [`Start::journal`](runtime::Start::journal) |
 //! | inspect, change or refuse calls and requests | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
 //! | add tools at run time, use a part of what is linked, run a library's own runtime inside a call | [`FunctionTool`](runtime::FunctionTool), [`RuntimeBuilder::only`](runtime::RuntimeBuilder::only), [`Runtime::run_under`] |
@@ -211,6 +212,12 @@ pub mod context {
     pub use crate::declare::subtask::SubtaskRequest;
     pub use crate::plane::context::{Ask, FromContext, Thread};
     pub use crate::plane::user_input::{InputHandler, InputRequest};
+}
+
+#[doc = include_str!("../docs/dry_run.md")]
+pub mod dry_run {
+    pub use crate::observe::event::{PlannedApproval, PlannedKind};
+    pub use crate::plane::plan::{Plan, PlannedCall};
 }
 
 /// What errors are made of.

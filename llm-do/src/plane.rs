@@ -13,6 +13,7 @@ pub(crate) mod history;
 pub(crate) mod history_processor;
 pub(crate) mod instance;
 pub(crate) mod model_choice;
+pub(crate) mod plan;
 pub(crate) mod registry;
 #[cfg(feature = "script")]
 pub(crate) mod script;

@@ -12,6 +12,7 @@ mod flush;
 mod json_lines;
 mod kind;
 mod parts;
+mod planned;
 mod queue;
 mod run_sinks;
 #[cfg(feature = "tracing")]
@@ -45,6 +46,7 @@ pub(crate) use self::flush::{flush, flush_with_timeout};
 pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;
 pub use self::parts::{EventPart, FileInfo};
+pub use self::planned::{PlannedApproval, PlannedKind};
 pub(crate) use self::queue::{CAPACITY, Queue};
 pub(crate) use self::run_sinks::{ActiveRunSinks, RunSinks};
 #[cfg(feature = "tracing")]

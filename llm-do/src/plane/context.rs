@@ -2,6 +2,7 @@
 
 mod ask;
 mod callers;
+mod dry_run;
 mod frame;
 mod given;
 mod host;

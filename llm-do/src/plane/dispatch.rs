@@ -4,6 +4,7 @@ mod approve;
 mod begun;
 mod decode;
 mod deep;
+mod dry_run;
 mod find;
 mod guard;
 mod host;

@@ -659,3 +659,44 @@ fn ctrl_c_cancels_the_run_and_exits_with_1() {
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(lines.next().unwrap().unwrap(), "error: aborted by user");
 }
+
+#[test]
+fn a_dry_run_prints_its_plan_after_the_result_and_changes_nothing() {
+    let output = app(&["run", "--dry-run", "Ann"]);
+    let plan =
+        "plan: 1 call\n  1. write(text=\"Hello!\") (tool, destructive) would ask for approval; called by main_entry\n";
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), plan), "{}", stderr(&output));
+    let ended =
+        "the run ended at a planned call, since its caller needs the result: `main_entry` failed: `write` did not run";
+    assert!(stderr(&output).contains(ended), "{}", stderr(&output));
+    let output = app(&["call", "add", "--a", "2", "--b", "3", "--dry-run"]);
+    assert_eq!(stdout(&output), "5\nplan: no call would change anything\n", "{}", stderr(&output));
+    let output = app(&["call", "write", "Hello", "--dry-run"]);
+    assert!(stdout(&output).ends_with("needs no approval; called by the user\n"), "{}", stdout(&output));
+    let output = app(&["call", "fail", "--with", "this", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`fail` failed: this"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_dry_run_prints_its_plan_as_json() {
+    let output = app(&["run", "--dry-run", "--approve-all", "--output", "json", "Ann"]);
+    let object: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let call = &object["plan"]["calls"][0];
+    assert_eq!((&call["name"], &call["approval"]), (&Value::from("write"), &Value::from("by_mode")), "{object}");
+    assert_eq!(call["arguments"], serde_json::json!({ "text": "Hello!" }));
+    assert!(object["error"].as_str().unwrap().contains("dry run"), "{object}");
+    let output = app(&["run", "--output", "json", "--approve-all", "Ann"]);
+    let object: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(object.get("plan"), None);
+}
+
+#[test]
+fn a_dry_run_is_not_recorded_and_writes_no_files() {
+    fails(&["run", "--dry-run", "--journal", "run.jsonl", "Ann"], 2, "cannot be used with");
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("files");
+    let output = app(&["run", "--tool", "draw", "--dry-run", "--files", inside.to_str().unwrap()]);
+    assert!(stdout(&output).starts_with("a dot\n"), "{}", stderr(&output));
+    assert!(!inside.exists());
+}

@@ -4,6 +4,7 @@
 mod chat;
 mod compaction;
 mod content;
+mod dry_run;
 mod eval;
 mod events;
 mod journal;

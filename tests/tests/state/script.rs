@@ -4,6 +4,7 @@ mod any_input;
 mod attacks;
 mod code_mode;
 mod code_runs;
+mod dry_run;
 mod effects;
 mod faults;
 mod hundred;

@@ -290,3 +290,16 @@ fn the_report_of_harden_shows_shares_and_fails_over_a_threshold() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn in_a_dry_run_a_tool_that_changes_something_is_planned_and_the_worker_answers() {
+    let (builder, recorder) = builder("age_with_effect");
+    let start = builder.build().unwrap().start(notes(&["Ann is 30"])).dry_run();
+    let handle = start.handle();
+    assert_eq!(start.await.unwrap(), 1000);
+    let reason = "`age_with_effect` did not run, since this is a dry run; the call is in the plan".to_owned();
+    assert_eq!(answers(&recorder), [(CodeAnswer::Failed, Some(reason))]);
+    let plan = handle.plan();
+    let names: Vec<&str> = plan.calls.iter().map(|call| &*call.name).collect();
+    assert_eq!(names, ["age_with_effect"]);
+}

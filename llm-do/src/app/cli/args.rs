@@ -159,7 +159,8 @@ const RUN_EXAMPLES: &str = "Examples:
   run \"Review the notes\"          the default entry, with a prompt
   run main --path src/lib.rs      an entry, with an argument by name
   run --project DIR --model openai:gpt-5-mini \"Hello\"
-  run --journal run.jsonl -v      record the run, or resume it, and show calls";
+  run --journal run.jsonl -v      record the run, or resume it, and show calls
+  run --dry-run \"Tidy the inbox\"  print what would be changed, and change nothing";
 
 #[cfg(feature = "mcp")]
 const MCP_EXAMPLES: &str = "Examples:
@@ -266,6 +267,11 @@ pub(super) struct RootOptions {
     /// failures that the run handled are not. `journal FILE` lists the records.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
+    /// Only plan: run what reads, note all other calls in place of making them, and print this plan.
+    ///
+    /// No approval is asked for. Models are asked as in any run. The plan follows the result, or is in the JSON object.
+    #[arg(long, conflicts_with = "journal")]
+    pub(super) dry_run: bool,
     #[command(flatten)]
     pub(super) session: SessionOptions,
 }

@@ -13,6 +13,7 @@ use crate::base::error::{CallError, chain};
 use crate::base::printable::printable;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{EffectLog, JsonLines};
+use crate::plane::plan::Plan;
 use crate::session::runtime::{RunHandle, RuntimeBuilder};
 
 /// A form of output.
@@ -21,7 +22,8 @@ pub(super) enum Format {
     /// The result: text as it is, other values as JSON.
     #[default]
     Text,
-    /// A JSON object with `result` or `error`, `run` and `usage`; with an error, also `effects` and `more_effects`.
+    /// A JSON object with `result` or `error`, `run` and `usage`; with an error, also `effects` and `more_effects`; of a dry run, also
+    /// `plan`.
     Json,
     /// Each event as a line of JSON, and then that object on one line.
     Jsonl,
@@ -40,29 +42,39 @@ impl Format {
         (builder.shared_sink(Arc::clone(&events) as _), Some(events))
     }
 
-    /// Prints the result of a run; of a failed one only if a program reads it, and of a text only what is not `shown` yet.
+    /// Prints the result of a run; of a failed one only if a program reads it, and of a text only what is not `shown` yet. Of a dry
+    /// run, also prints the plan.
     pub(super) fn print(
         self,
         result: &Result<ToolReturn, CallError>,
         run: &RunHandle,
         effects: &EffectLog,
         shown: Option<&str>,
+        plan: Option<&Plan>,
     ) -> Result<(), CommandError> {
         let object = || {
             let (id, usage) = (run.id(), run.usage_tree().total());
-            match result {
+            let mut object = match result {
                 Ok(returned) => json!({ "result": returned.value(), "run": id, "usage": usage }),
                 Err(error) => {
                     let (effects, more) = effects.clone().into_parts();
                     json!({ "error": chain(error), "run": id, "usage": usage, "effects": effects, "more_effects": more })
                 }
+            };
+            if let Some(plan) = plan {
+                object["plan"] = json!(plan);
             }
+            object
         };
-        match (self, result) {
-            (Self::Text, Ok(returned)) => print_unless_shown(returned.value(), shown),
-            (Self::Text, Err(_)) => Ok(()),
-            (Self::Json, _) => print_json(&format!("{:#}", object())),
-            (Self::Jsonl, _) => print_json(&object().to_string()),
+        match self {
+            Self::Text => {
+                if let Ok(returned) = result {
+                    print_unless_shown(returned.value(), shown)?;
+                }
+                plan.map_or(Ok(()), |plan| print(&plan.to_string()))
+            }
+            Self::Json => print_json(&format!("{:#}", object())),
+            Self::Jsonl => print_json(&object().to_string()),
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::base::error::{CallError, chain};
 use crate::base::open_file::{create_private_unlinked, refuse_link};
 use crate::base::printable::printable;
 use crate::base::usage::UsageTree;
+use crate::declare::tool::ToolReturn;
 use crate::observe::event::{EffectLog, EffectSink, JsonLines, Verbosity};
 use crate::observe::journal::{FileJournal, JournalError};
 use crate::session::runtime::RuntimeBuilder;
@@ -78,6 +79,7 @@ pub(super) fn run(
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let start = runtime.start_named(&root.name, root.arguments).with_files();
+    let start = if options.dry_run { start.dry_run() } else { start };
     let handle = start.handle();
     let (result, is_aborted) = block_on(&token, async {
         let result = start.await;
@@ -100,10 +102,29 @@ pub(super) fn run(
         let hint = journal.map(resume_hint).unwrap_or_default();
         return Err(CommandError::Error(format!("aborted by user{}{hint}", effects.after_error())));
     }
-    settings.format().print(&result, &handle, &effects, progress.take_answer().as_deref())?;
+    let plan = options.dry_run.then(|| handle.plan());
+    settings.format().print(&result, &handle, &effects, progress.take_answer().as_deref(), plan.as_ref())?;
     let verbosity = settings.verbosity();
+    if options.dry_run {
+        return end_dry_run(&result, verbosity);
+    }
     let returned = result.map_err(|error| run_error(&error, verbosity, journal, (cannot_ask, is_asking), &effects))?;
     files::write_all(returned.attachments(), options.session.items.files.as_deref())
+}
+
+/// Returns the error of a dry run, unless it ended at a planned call; writes no files of its result.
+fn end_dry_run(result: &Result<ToolReturn, CallError>, verbosity: Verbosity) -> Result<(), CommandError> {
+    match result {
+        Err(error) if error.is_dry_run() => {
+            let text = printable(&chain(error));
+            // Ignored: standard error may be closed.
+            let _ =
+                writeln!(io::stderr(), "the run ended at a planned call, since its caller needs the result: {text}");
+            Ok(())
+        }
+        Err(error) => Err(CommandError::Error(described(error, verbosity))),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// Creates the file for events; fails if it is also the journal.

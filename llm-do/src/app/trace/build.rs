@@ -53,6 +53,11 @@ impl Builder {
                     call.arguments = arguments.value().into_owned();
                 }
             }
+            EventKind::CallPlanned { by, summary, arguments, approval, ran, .. } => {
+                (call.by, call.arguments) = (Some(*by), arguments.clone());
+                let text = format!("{summary} {}", approval.words());
+                if *ran { call.remark(text) } else { call.plan(event.time, text) }
+            }
             EventKind::Usage { used } => self.count(place, used.into()),
             EventKind::Subtask { worker, .. } => call.remark(format!("subtask for `{worker}`")),
             EventKind::Dropped { count } => {

@@ -75,6 +75,8 @@ pub(super) enum Ending {
     Error(String),
     /// It never ran.
     Refused(String),
+    /// A dry run did not make it. In words, with the approval that it needs.
+    Planned(String),
 }
 
 /// A request to a model.
@@ -149,6 +151,7 @@ impl Ending {
             Self::Result(_) => "finished",
             Self::Error(_) => "failed",
             Self::Refused(_) => "refused",
+            Self::Planned(_) => "planned",
         }
     }
 }

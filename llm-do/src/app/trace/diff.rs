@@ -144,6 +144,7 @@ fn outcome(call: &Call) -> Value {
         Ending::Unfinished => "not finished".into(),
         Ending::Error(error) => json!({ "error": error }),
         Ending::Refused(error) => json!({ "refused": error }),
+        Ending::Planned(text) => json!({ "planned": text }),
     }
 }
 

@@ -39,6 +39,12 @@ impl Call {
         self.ending = Ending::Refused(error.to_owned());
     }
 
+    /// Notes that a dry run did not make the call.
+    pub(super) fn plan(&mut self, at: Timestamp, text: String) {
+        self.work.end(at, false);
+        self.ending = Ending::Planned(text);
+    }
+
     /// Sets when the attempt began that ends the call, if the log has no start of it: a service leaves out what is repeated.
     fn set_start(&mut self, end: Timestamp, elapsed_ms: u64) {
         let (Some((started, attempt)), Ok(begun)) = (self.started, end.checked_sub(Duration::from_millis(elapsed_ms)))

@@ -45,6 +45,9 @@ struct Fields<'a> {
     result: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// What a dry run did not do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planned: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -86,6 +89,10 @@ impl<'a> Fields<'a> {
                 _ => None,
             },
             error: call.error(),
+            planned: match &call.ending {
+                Ending::Planned(text) => Some(text),
+                _ => None,
+            },
             note: call.note.as_deref(),
             attachments: &call.attachments,
             started: call.first.to_string(),

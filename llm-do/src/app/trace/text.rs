@@ -99,7 +99,7 @@ impl Printed<'_> {
         let (arguments, arguments_width) = fitted(&arguments, width.saturating_sub(used + 1));
         let color = match (&call.ending, call.what) {
             (Ending::Error(_) | Ending::Refused(_), _) => RED,
-            (Ending::Unfinished, _) => YELLOW,
+            (Ending::Unfinished | Ending::Planned(_), _) => YELLOW,
             (_, Some(ItemKind::Tool)) => "",
             _ => BOLD,
         };
@@ -149,6 +149,7 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
         Ending::Unfinished => lines.push(("…", "not finished".to_owned(), Some(YELLOW))),
         Ending::Error(error) => lines.push(("✗", error.clone(), Some(RED))),
         Ending::Refused(error) => lines.push(("✗", format!("refused: {error}"), Some(RED))),
+        Ending::Planned(text) => lines.push(("○", format!("planned: {text}"), Some(YELLOW))),
         Ending::Result(_) => {}
     }
     lines

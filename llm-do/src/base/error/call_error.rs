@@ -162,6 +162,14 @@ pub enum CallError {
         thread: String,
     },
 
+    /// The call would change something or need approval, and the run is a [dry run](crate::dry_run): the call is in the plan, and
+    /// nothing ran.
+    #[error("`{tool}` did not run, since this is a dry run; the call is in the plan")]
+    DryRun {
+        /// The registered name of the tool, or the name of the [effect](crate::CallContext::effect).
+        tool: String,
+    },
+
     /// No worker could be selected for a subtask.
     #[error("no worker for the subtask of `{tool}`: {message}")]
     NoWorker {

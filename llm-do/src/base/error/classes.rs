@@ -51,6 +51,10 @@ impl CallError {
                 format!("{self}; find out whether it did, by a tool that only reads, before you call it again")
             }
             Self::NoInput { tool } => format!("`{tool}` asks the user, but no user can answer"),
+            Self::DryRun { tool } => format!(
+                "`{tool}` did not run, since this is a dry run: nothing is changed, and there is no result. The call is noted for the \
+                 user. Continue with what does not depend on its result, and do not repeat the call"
+            ),
             // The arguments of nested calls are not the model's own, so they are not quoted.
             _ => chain(self),
         }
@@ -77,6 +81,12 @@ impl CallError {
     #[must_use]
     pub fn is_outcome_unknown(&self) -> bool {
         matches!(self.innermost(), Self::OutcomeUnknown { .. })
+    }
+
+    /// Returns whether the call, or a call nested in it, did not run because the run is a [dry run](crate::dry_run).
+    #[must_use]
+    pub fn is_dry_run(&self) -> bool {
+        matches!(self.innermost(), Self::DryRun { .. })
     }
 
     /// Returns whether the call, or a call nested in it, timed out.
@@ -126,6 +136,7 @@ impl CallError {
             | Self::Denied { tool: called, .. }
             | Self::Blocked { tool: called, .. }
             | Self::Refused { tool: called, .. }
+            | Self::DryRun { tool: called }
             | Self::Panicked { tool: called, .. }
             | Self::OutcomeUnknown { tool: called, .. }
             | Self::Unsure { tool: called, .. }

@@ -62,6 +62,7 @@ impl CallError {
             | Self::NoInput { tool }
             | Self::NoHistory { tool, .. }
             | Self::ThreadOpen { tool, .. }
+            | Self::DryRun { tool }
             | Self::NoWorker { tool, .. }
             | Self::Journal { tool, .. }
             | Self::Cancelled { tool }

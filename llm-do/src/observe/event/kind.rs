@@ -12,6 +12,7 @@ use super::detail::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
 use super::parts::EventPart;
+use super::planned::{PlannedApproval, PlannedKind};
 use super::value::EventValue;
 use crate::base::usage::RunUsage;
 use crate::declare::question::Question;
@@ -70,6 +71,28 @@ pub enum EventKind {
         /// a secret, is hidden here too; a value that its type cannot decode is `"***"`, unless its type hides nothing.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         arguments: Option<EventValue>,
+    },
+    /// In a [dry run](crate::dry_run): the call would change something or need approval, so it is in the plan.
+    CallPlanned {
+        /// What would run.
+        what: PlannedKind,
+        /// Who made the call.
+        by: Caller,
+        /// What the call would do, in one line.
+        summary: String,
+        /// The arguments, without what their types hide when they are serialized.
+        arguments: Value,
+        /// What the call may change.
+        effect: Effect,
+        /// The approval that the call would need.
+        approval: PlannedApproval,
+        /// Where the rule came from that decides about the approval; `None` for an effect, which needs none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleSource>,
+        /// Whether the call ran without approval, since all that it can change are calls, which are planned themselves. Otherwise,
+        /// this is the last event of the call.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        ran: bool,
     },
     /// The call needs approval.
     ApprovalAsked {

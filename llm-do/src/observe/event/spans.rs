@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use llm_do_providers::Usage;
+use serde_json::Value;
 use tracing::{Level, Span, event};
 
 use self::conversation::{Conversation, Definitions};
@@ -75,6 +76,9 @@ impl EventSink for TracingSink {
             }
             EventKind::CallRefused { by, error, arguments } => {
                 self.record_refusal(event, *by, (error, arguments.as_ref()), caller(&mut open, event));
+            }
+            EventKind::CallPlanned { by, arguments, ran: false, .. } => {
+                self.record_plan(event, *by, arguments, caller(&mut open, event));
             }
             EventKind::CallFinished { outcome, .. } => {
                 if let Some(call) = open.remove(&here) {
@@ -177,12 +181,7 @@ impl TracingSink {
         let (name, error) = if self.content { (&*event.name, error) } else { ("", "") };
         let (name, error) = (non_empty(name), non_empty(error));
         let arguments = arguments.filter(|_| self.content).map(ToString::to_string);
-        let inside = caller.map_or_else(Span::current, |caller| {
-            if by == Caller::Model {
-                caller.tool_calls.remove_all(&event.name);
-            }
-            caller.span.clone()
-        });
+        let inside = caller_span(event, by, caller);
         event!(
             target: "llm_do", parent: &inside, Level::WARN,
             "error.type" = "call_refused", "gen_ai.tool.name" = name, "error.message" = error,
@@ -190,6 +189,27 @@ impl TracingSink {
             "a call was refused"
         );
     }
+
+    /// Records a call that a dry run did not make as an event in its caller's span.
+    fn record_plan(&self, event: &Event, by: Caller, arguments: &Value, caller: Option<&mut OpenCall>) {
+        let (name, arguments) = (&*event.name, self.content.then(|| arguments.to_string()));
+        let inside = caller_span(event, by, caller);
+        event!(
+            target: "llm_do", parent: &inside, Level::INFO,
+            "gen_ai.tool.name" = name, "gen_ai.tool.call.arguments" = arguments,
+            "a call is planned"
+        );
+    }
+}
+
+/// Returns the span of the caller of a call that did not run, which no longer waits for the call.
+fn caller_span(event: &Event, by: Caller, caller: Option<&mut OpenCall>) -> Span {
+    caller.map_or_else(Span::current, |caller| {
+        if by == Caller::Model {
+            caller.tool_calls.remove_all(&event.name);
+        }
+        caller.span.clone()
+    })
 }
 
 fn non_empty(text: &str) -> Option<&str> {

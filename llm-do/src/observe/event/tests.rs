@@ -15,7 +15,7 @@ use serde_json::{Map, Number, Value};
 use super::json_lines::LineWriter;
 use super::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo,
-    GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
+    GuardAction, GuardHook, ItemKind, Outcome, PlannedApproval, PlannedKind, RuleSource,
 };
 use crate::base::usage::{Cost, RunUsage};
 use crate::declare::tool::Effect;
@@ -186,6 +186,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .prop_map(|(by, error, arguments)| EventKind::CallRefused { by, error, arguments })
                 .boxed()
         }
+        EventKind::CallPlanned { .. } => call_planned(),
         EventKind::ApprovalAsked { .. } => (text(), value(), prop::option::of(value()), any::<usize>(), any::<usize>())
             .prop_map(|(summary, arguments, given, position, total)| EventKind::ApprovalAsked {
                 summary,
@@ -241,6 +242,31 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::Usage { .. } => run_usage().prop_map(|used| EventKind::Usage { used }).boxed(),
         EventKind::Dropped { .. } => any::<u64>().prop_map(|count| EventKind::Dropped { count }).boxed(),
     }
+}
+
+/// Any call of a dry run.
+fn call_planned() -> BoxedStrategy<EventKind> {
+    let what = of([
+        PlannedKind::Tool,
+        PlannedKind::Worker,
+        PlannedKind::Entry,
+        PlannedKind::Effect,
+        PlannedKind::ServerSideTool,
+    ]);
+    let effect = of([Effect::ReadOnly, Effect::Idempotent, Effect::Destructive, Effect::Undeclared]);
+    let approval = of([PlannedApproval::NotNeeded, PlannedApproval::Asked, PlannedApproval::ByMode]);
+    (what, caller(), text(), value(), effect, approval, prop::option::of(rule()), any::<bool>())
+        .prop_map(|(what, by, summary, arguments, effect, approval, rule, ran)| EventKind::CallPlanned {
+            what,
+            by,
+            summary,
+            arguments,
+            effect,
+            approval,
+            rule,
+            ran,
+        })
+        .boxed()
 }
 
 /// Any decision about an approval.
@@ -301,6 +327,16 @@ fn kinds() -> Vec<EventKind> {
             replayed: false,
         },
         EventKind::CallRefused { by: Caller::Model, error: none(), arguments: None },
+        EventKind::CallPlanned {
+            what: PlannedKind::Tool,
+            by: Caller::Model,
+            summary: none(),
+            arguments: Value::Null,
+            effect: Effect::Destructive,
+            approval: PlannedApproval::Asked,
+            rule: None,
+            ran: false,
+        },
         EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, given: None, position: 0, total: 0 },
         EventKind::ApprovalDecided {
             approved: true,

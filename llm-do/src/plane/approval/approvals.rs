@@ -75,6 +75,11 @@ impl Approvals {
         Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), outer: outside }
     }
 
+    /// Returns how calls that need approval are decided.
+    pub(crate) fn mode(&self) -> ApprovalMode {
+        self.mode
+    }
+
     /// Returns the source of the rule that pre-approves all calls of a tool; `None` if no rule does for all arguments.
     pub(crate) fn pre_approved(&self, tool: &Registered) -> Option<&RuleSource> {
         let found = self.rules.fixed(tool)?;

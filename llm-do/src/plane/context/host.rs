@@ -21,6 +21,7 @@ use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
+use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
 /// The plane, as used by a context. This trait inverts the order of modules, since calls nest.
@@ -125,6 +126,12 @@ pub(crate) trait Host: Send + Sync {
 
     /// Returns the session's journal, if it has one.
     fn journal(&self) -> Option<&Arc<dyn Journal>>;
+
+    /// Returns the dry run that the run is, if it is one.
+    fn dry_run(&self) -> Option<&Arc<DryRun>>;
+
+    /// Notes an effect of the call of `ctx` in the plan of a dry run, and returns its result; `None` if the effect runs.
+    fn plan_effect(&self, ctx: &CallContext, name: &str, input: &Value) -> Option<Result<Value, CallError>>;
 
     /// Returns whether the tool that the caller sees as `shown` is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;

@@ -52,10 +52,12 @@ impl<S> CallContext<S> {
     /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
     /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.
     ///
+    /// In a [dry run](crate::dry_run), the effect is only noted in the plan, unless the call is one of a tool that only reads.
+    ///
     /// # Errors
     ///
-    /// Returns the error of `effect` as [`CallError::Failed`], and [`CallError::Journal`] if the journal cannot
-    /// record it.
+    /// Returns the error of `effect` as [`CallError::Failed`], [`CallError::Journal`] if the journal cannot record it,
+    /// and [`CallError::DryRun`] in a dry run.
     ///
     /// # Examples
     ///
@@ -80,6 +82,9 @@ impl<S> CallContext<S> {
         let tool = self.name().to_owned();
         let input = nesting::into_value(input)
             .map_err(|fault| CallError::invalid(&tool, fault.within(&format!("the input of the effect `{name}`"))))?;
+        if let Some(planned) = self.plan_effect(name, &input) {
+            return planned;
+        }
         let local = async move { effect.await.map_err(|source| CallError::failed(tool, source)) };
         Ok(self.step(JournalMethod::Step, StepKind::Effect, name, || input, |_| local).await?.value)
     }

@@ -37,7 +37,6 @@ impl Location {
     }
 
     /// Returns whether it is in this crate.
-    #[cfg(all(feature = "cli", feature = "mcp"))]
     pub(crate) fn is_of_this_crate(self) -> bool {
         // The folder of the sources.
         let folder = file!().len() - "plane/definition/declaration.rs".len();

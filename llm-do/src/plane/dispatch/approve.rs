@@ -27,8 +27,8 @@ use super::pipeline::Call;
 use super::unknown::Resumed;
 use super::{Plane, Run};
 use crate::base::error::CallError;
-use crate::observe::event::{Caller, DecidedBy, RuleSource};
-use crate::plane::approval::{AppliedRule, Approval, ApprovalRequest, LazyRequest, SubmittedRequest};
+use crate::observe::event::{Caller, DecidedBy, PlannedApproval, RuleSource};
+use crate::plane::approval::{AppliedRule, Approval, ApprovalMode, ApprovalRequest, LazyRequest, SubmittedRequest};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
@@ -41,9 +41,12 @@ pub(super) fn first_round(attempt: u32) -> u32 {
     attempt * (MAX_ROUNDS + 1)
 }
 
-/// Decides about a call; one that began before and has no result is asked about again.
+/// Decides about a call; one that began before and has no result is asked about again. What a dry run has judged needs no decision.
 #[inline]
 pub(super) async fn check(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallError> {
+    if call.judgment.is_some() {
+        return Ok(());
+    }
     if let Some(begun) = unfinished(call.ctx, &call.tool) {
         match Box::pin(decide_begun(call.run, call.ctx, &call.tool, prepared, begun)).await? {
             Resumed::Attempt(attempt) => call.attempt = attempt,
@@ -105,6 +108,32 @@ impl Run {
         };
         emit_decision(ctx, &rule.source, &approval, false);
         approval.into_edit(tool.name()).map(|_| None)
+    }
+
+    /// Returns the approval that a call needs, and where its rule comes from; `None` if a rule or the mode denies the call.
+    pub(super) fn needed_approval(
+        &self,
+        ctx: &CallContext,
+        tool: &Registered,
+        request: &ApprovalRequest,
+    ) -> Result<Option<(PlannedApproval, RuleSource)>, CallError> {
+        if self.is_users(ctx) {
+            return Ok(Some((PlannedApproval::NotNeeded, RuleSource::User)));
+        }
+        let build = || Ok(request.clone());
+        let rule = self.approvals().rule(tool, ctx.frame().by, &mut LazyRequest::new(&build));
+        let rule = rule.map_err(|fault| CallError::invalid(tool.name(), fault))?;
+        Ok(self.planned_approval(decided(ctx, &rule)).map(|approval| (approval, rule.source.clone())))
+    }
+
+    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is what its rule decides, if it decides.
+    pub(super) fn planned_approval(&self, by_rule: Option<Approval>) -> Option<PlannedApproval> {
+        match (by_rule, self.approvals().mode()) {
+            (Some(approval), _) => approval.is_approved().then_some(PlannedApproval::NotNeeded),
+            (None, ApprovalMode::Prompt) => Some(PlannedApproval::Asked),
+            (None, ApprovalMode::ApproveAll) => Some(PlannedApproval::ByMode),
+            (None, ApprovalMode::RejectAll) => None,
+        }
     }
 
     /// Returns the request about a call that no rule approves, since it `began` before and may have had its effect; `None` if no person

@@ -15,7 +15,7 @@ pub(super) enum Readers {
     Tool,
     /// Sinks, which take the arguments as the tool decoded them.
     Sinks,
-    /// An approver, a guard, a journal or a shadow, which take the arguments as they were given too.
+    /// An approver, a guard, a journal, a shadow or the plan of a dry run, which take the arguments as they were given too.
     Plane,
 }
 
@@ -23,6 +23,7 @@ impl Readers {
     pub(super) fn of(run: &Run, tool: &Registered) -> Self {
         let is_read = run.run_journal().is_some()
             || run.guards.is_some()
+            || run.settings.dry_run.is_some()
             || run.plane.shadows.contains(tool)
             || run.approvals().pre_approved(tool).is_none();
         match (is_read, run.events.is_observed) {

@@ -28,6 +28,7 @@ use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
+use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
 impl Host for Run {
@@ -140,6 +141,14 @@ impl Host for Run {
 
     fn journal(&self) -> Option<&Arc<dyn Journal>> {
         self.run_journal()
+    }
+
+    fn dry_run(&self) -> Option<&Arc<DryRun>> {
+        self.settings.dry_run.as_ref()
+    }
+
+    fn plan_effect(&self, ctx: &CallContext, name: &str, input: &Value) -> Option<Result<Value, CallError>> {
+        self.plan_effect(ctx, name, input)
     }
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {

@@ -1,4 +1,4 @@
-//! The path of every call: find → decode → guard → limits → approve → journal → run → guard → report.
+//! The path of every call: find → decode → guard → limits → dry run → approve → journal → run → guard → report.
 //!
 //! [`begin`] finds the callee and decodes the arguments. [`admit`] lists the steps that may refuse the call, in their order.
 //! [`WRAPPERS`] lists what surrounds the tool while it runs, outermost first.
@@ -10,7 +10,7 @@ use super::find::{Found, callee, new_frame};
 use super::perform::perform;
 use super::report::{OpenCall, refuse};
 use super::unknown::Settled;
-use super::{Run, approve, deep, find, guard, instances, journal, limits, report, shadow};
+use super::{Run, approve, deep, dry_run, find, guard, instances, journal, limits, report, shadow};
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
 use crate::declare::tool::{ResultForm, ToolReturn};
@@ -29,6 +29,8 @@ pub(super) struct Call<'a> {
     pub(super) run: &'a Run,
     pub(super) ctx: &'a CallContext,
     pub(super) tool: Found<'a>,
+    /// What a dry run decides about it, if it would be asked about or change something.
+    pub(super) judgment: Option<Box<dry_run::Judgment>>,
     /// Set once the call waits for something before it has its place in the journal.
     pub(super) announced: Option<AnnouncedCall>,
     /// Reports how the call ends, from its start on.
@@ -51,6 +53,7 @@ impl<'a> Call<'a> {
             run,
             ctx,
             tool,
+            judgment: None,
             announced: None,
             open: None,
             in_flight: None,
@@ -161,14 +164,18 @@ async fn admit(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallE
     limits::check(call, prepared)?;
     journal::place(call, prepared).await?;
     let reserved = limits::reserve(call)?;
+    dry_run::check(call, prepared)?;
     approve::check(call, prepared).await?;
     limits::count(call, prepared, reserved);
     Ok(())
 }
 
-/// Runs an admitted call inside its wrappers, and reports its start and its end.
+/// Runs an admitted call inside its wrappers, and reports its start and its end; a planned one has its result already.
 #[inline]
 async fn run_admitted(call: &mut Call<'_>, mut prepared: Prepared) -> CallResult {
+    if let Some(result) = dry_run::take_result(call) {
+        return result;
+    }
     limits::start(call);
     report::start(call, &mut prepared);
     let result = Next(&WRAPPERS).run(call, prepared).await;

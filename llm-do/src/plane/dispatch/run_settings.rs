@@ -16,6 +16,7 @@ use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, Approvals, Approver};
 #[cfg(feature = "filesystem")]
 use crate::plane::config::WorkingFolder;
+use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
 /// The folder of the folders of tenants: hidden, so that no project reads what is in it as its own workers.
@@ -49,6 +50,8 @@ pub(crate) struct RunSettings {
     pub(crate) renders_only: bool,
     /// Whether events have the content of requests.
     pub(crate) content: Option<bool>,
+    /// Set if the run is a dry run, or a part of one.
+    pub(crate) dry_run: Option<Arc<DryRun>>,
 }
 
 impl RunSettings {
@@ -65,9 +68,9 @@ impl RunSettings {
         plane.approvals.under(outer, mode, approver)
     }
 
-    /// Returns the journal of the run, if any.
+    /// Returns the journal of the run, if any. A dry run is not recorded, since it must never be resumed as a real one.
     pub(super) fn journal<'a>(&'a self, plane: &'a Plane) -> Option<&'a Arc<dyn Journal>> {
-        self.journal.as_ref().or(plane.config.journal.as_ref())
+        self.journal.as_ref().or(plane.config.journal.as_ref()).filter(|_| self.dry_run.is_none())
     }
 
     /// Returns the limits of the run.
@@ -113,7 +116,8 @@ impl Run {
     /// Returns the journal of this run, if any: a run under another is recorded in that run's journal.
     pub(super) fn run_journal(&self) -> Option<&Arc<dyn Journal>> {
         let outermost = self.outermost();
-        outermost.settings.journal(&outermost.plane)
+        // A dry run may be a part of a real one.
+        outermost.settings.journal(&outermost.plane).filter(|_| self.settings.dry_run.is_none())
     }
 
     /// Returns whether events have the content of requests.

@@ -35,6 +35,9 @@ impl Run {
         let mut request = request(&ctx, tool);
         let rule = self.approvals().server_side_rule(&request);
         request.rule = rule.source.clone();
+        if self.plans_server_side(&ctx, tool, &request, &rule) {
+            return Ok(false);
+        }
         let fresh = |value| StepOutcome { value, is_replayed: false };
         let StepOutcome { value: approval, is_replayed } = match rule.approval() {
             Some(approval) if approval.is_approved() => return Ok(true),

@@ -33,8 +33,8 @@ use crate::plane::registry::{Prepared, Registered, Registry};
 ///   timeout and limits, and when the run is cancelled.
 /// - A shadow never asks for approval or input: it may call what is pre-approved, and the approval mode does not approve
 ///   anything else. Questions to the user fail. A worker that itself needs approval never runs as a shadow.
-/// - Shadows are not in the journal. A call is not shadowed if its result was replayed from a journal, if a shadow made it, or
-///   if it was refused, cancelled, or stopped by a limit.
+/// - Shadows are not in the journal. A call is not shadowed if its result was replayed from a journal, if a shadow made it, if
+///   it was refused, cancelled, or stopped by a limit, or in a [dry run](crate::dry_run).
 ///
 /// # Examples
 ///
@@ -127,7 +127,7 @@ impl Shadows {
 
     /// Returns the shadows of a call; empty for most calls.
     fn of<'a>(&'a self, call: &Call<'_>) -> &'a [Arc<ShadowState>] {
-        if self.0.is_empty() || call.ctx.frame().is_shadow {
+        if self.0.is_empty() || call.ctx.frame().is_shadow || call.run.settings.dry_run.is_some() {
             return &[];
         }
         self.0.get(call.tool.name()).map(Vec::as_slice).unwrap_or_default()

@@ -70,6 +70,8 @@ impl Run {
         if let Some(same) = outer.innermost_of(&plane) {
             chat.created_workers = Arc::clone(&same.chat.created_workers);
         }
+        // One dry run has one plan.
+        settings.dry_run = outer.settings.dry_run.clone().or(settings.dry_run.take());
         let approvals = settings.approvals_under(&plane, outer.approvals());
         let is_repeated = outer.innermost_of(&plane).is_some();
         let guards = Guards::chained(outer.guards.as_ref(), plane.guards.as_ref().filter(|_| !is_repeated));

@@ -11,7 +11,7 @@ use super::scripts::callees;
 use crate::declare::tool::Effect;
 use crate::plane::context::CallContext;
 use crate::plane::declared::{Declared, DeclaredTool};
-use crate::plane::function_tool::FunctionTool;
+use crate::plane::function_tool::{Acts, FunctionTool};
 use crate::plane::script::CodeTool;
 
 /// The name by which models call the tool.
@@ -65,7 +65,8 @@ fn add(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, worker_name: &str, name:
         "additionalProperties": false,
     });
     // Its calls need approval, each by itself.
-    let tool = FunctionTool::new(&**name, DESCRIPTION, schema, Effect::Undeclared, run).pre_approved();
+    let mut tool = FunctionTool::new(&**name, DESCRIPTION, schema, Effect::Undeclared, run).pre_approved();
+    tool.acts = Acts::InCalls;
     let mut tool = Registered::from_tool(tool, worker.origin.clone());
     tool.declared.clone_from(&worker.declared);
     tool.instances.clone_from(&worker.instances);

@@ -272,6 +272,18 @@ impl Registered {
         }
     }
 
+    /// Returns whether all that a call of it changes are calls and effects, which a dry run judges themselves.
+    ///
+    /// Another tool in steps may change something in its body too.
+    pub(crate) fn changes_by_steps_only(&self) -> bool {
+        let is_of_this_crate = || self.linked.is_some_and(|def| def.location.is_of_this_crate());
+        match (self.kind, self.acts()) {
+            (ItemKind::Worker | ItemKind::Entry, _) | (_, Acts::InCalls) => true,
+            (_, Acts::InSteps) => is_of_this_crate(),
+            _ => false,
+        }
+    }
+
     /// Returns whether a call of it that is made twice may do harm.
     pub(crate) fn must_not_repeat(&self) -> bool {
         !matches!(self.effect, Effect::ReadOnly | Effect::Idempotent)

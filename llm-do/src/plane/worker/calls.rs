@@ -57,6 +57,8 @@ impl WorkerRun {
             }
             Err(error) => error,
         };
+        // Not a failure: the model has nothing to correct.
+        let is_planned = matches!(error, CallError::DryRun { .. });
         let refusal = Refusal::of(&error);
         let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
         // If the call used up the worker's own time, none is left to correct the error.
@@ -72,8 +74,8 @@ impl WorkerRun {
             Some(Refusal::Denied) => denial(&error, &call.name),
             _ => error.model_message(),
         };
-        let result = ToolResult::new(call, content).with_error(true);
-        let fault = Some(CallFault { text: chain(&error), is_invalid });
+        let result = ToolResult::new(call, content).with_error(!is_planned);
+        let fault = (!is_planned).then(|| CallFault { text: chain(&error), is_invalid });
         Ok(CallResult { result, fault, refusal, loaded: None })
     }
 

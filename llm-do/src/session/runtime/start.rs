@@ -24,6 +24,7 @@ use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
 use crate::plane::dispatch::{ChatParts, Root, RunSettings, fresh_id};
 use crate::plane::history::History;
+use crate::plane::plan::Plan;
 
 /// A root call of the item `C` that is about to start; `.await` runs it and returns a `T`.
 ///
@@ -235,6 +236,14 @@ impl RunHandle {
     #[must_use]
     pub fn history(&self) -> History {
         self.conversation.history()
+    }
+
+    /// Returns what a [dry run](crate::dry_run) did not do so far; empty for other runs.
+    ///
+    /// For a run [under](Start::under) a dry run, it is the plan of the whole.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        self.user.get().and_then(CallContext::plan).unwrap_or_default()
     }
 
     /// Cancels the run.

@@ -75,6 +75,7 @@ pub(crate) async fn run(command: &str, code: impl Iterator<Item = String>) {
         "concurrent" => print(&result("by_concurrent_code", approving(turns(code))).await),
         "asked" => asked(turns(code)).await,
         "journaled" => journaled(&turns(code)).await,
+        "dry" => dry(turns(code)).await,
         "stopped" => stopped(code).await,
         "parity" => parity().await,
         "file" => file(code).await,
@@ -117,6 +118,16 @@ async fn asked(turns: Vec<Turn>) {
     };
     let builder = builder(turns).approval_mode(ApprovalMode::Prompt).approve_with(decide);
     print(&result("by_code", builder).await);
+    print(&json!(closed()));
+}
+
+/// Prints the result of a dry run, its plan, and what was closed.
+async fn dry(turns: Vec<Turn>) {
+    let runtime = builder(turns).build().unwrap();
+    let start = runtime.start_named("by_code", json!({ "input": "go" })).dry_run();
+    let handle = start.handle();
+    print(&start.await.unwrap());
+    print(&json!(handle.plan()));
     print(&json!(closed()));
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
 
 use llm_do_macros::tool;
+use serde_json::json;
 
 use super::rules::Approved;
 use super::run::Prepared;
@@ -23,6 +24,11 @@ pub async fn shell(
 ) -> Result<String> {
     let prepared = Prepared::new(ctx, &command).await?;
     if let Some(approved) = prepared.approved()? {
+        // This tool runs in a dry run, for the commands that read.
+        let changes = approved == Approved::Changing;
+        if changes && let Some(planned) = ctx.plan_effect("command", &json!({ "command": command })) {
+            return Ok(planned?);
+        }
         return Ok(prepared.run(ctx, approved, timeout).await?);
     }
     let sandbox = prepared.sandbox();

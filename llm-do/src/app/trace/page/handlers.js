@@ -29,6 +29,16 @@ const HANDLERS = {
     if (event.arguments !== undefined) call.arguments = event.arguments;
     fail(call, "refused", event.error);
   },
+  call_planned(call, event, time) {
+    const { by, what, arguments: given, summary, approval, ran } = event;
+    const needs = { not_needed: "needs no approval", asked: "would ask for approval", by_mode: "is approved by the approval mode" }[approval];
+    Object.assign(call, { by, arguments: given });
+    addText(call, "remarks", { time, text: `Dry run: ${summary} ${needs ?? ""}` });
+    // One that ran starts later.
+    if (ran) return;
+    endWork(call, time, false);
+    Object.assign(call, { what: ["entry", "worker"].includes(what) ? what : "tool", status: "planned" });
+  },
   progress(call, event, time) {
     addText(call, "progress", { time, text: event.text });
   },

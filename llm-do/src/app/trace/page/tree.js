@@ -178,6 +178,7 @@ function marks(call, isFolded) {
   if (call.status === "failed") mark("fault", "failed", call.error);
   const isDenied = call.approvals.some((approval) => approval.approved === false);
   if (call.status === "refused" && !isDenied) mark("fault", "refused", call.error);
+  if (call.status === "planned") mark("wait", "planned", "The dry run did not make this call.");
   if (call.status === "running") mark("wait", "not finished");
   const asked = call.approvals.filter((approval) => approval.by === "approver" || approval.decided === undefined || !approval.approved);
   if (asked.length) {

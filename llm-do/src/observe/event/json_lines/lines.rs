@@ -42,7 +42,10 @@ impl Lines {
         }
         self.batch.ends_call |= matches!(
             event.kind,
-            EventKind::CallFinished { .. } | EventKind::CallRefused { .. } | EventKind::Usage { .. }
+            EventKind::CallFinished { .. }
+                | EventKind::CallRefused { .. }
+                | EventKind::CallPlanned { ran: false, .. }
+                | EventKind::Usage { .. }
         );
         self.count += 1;
         self.accepted += 1;

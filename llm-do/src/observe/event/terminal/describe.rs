@@ -26,6 +26,12 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             })
         }
         EventKind::CallRefused { error, .. } => Some(with_value(&format!("✗ {name}"), error, "")),
+        EventKind::CallPlanned { summary, ran: false, .. } => {
+            Some(with_value(&format!("○ {name} is planned:"), summary, ""))
+        }
+        EventKind::CallPlanned { summary, approval, .. } => {
+            Some(with_value(&format!("○ {name} {}:", approval.words()), summary, ""))
+        }
         EventKind::ApprovalDecided { approved, by, reason, .. } if *by != DecidedBy::Policy || !approved => {
             let decided = if *approved { "approved" } else { "denied" };
             Some(with_value(&format!("{decided} {name}"), reason.as_deref().unwrap_or_default(), ""))

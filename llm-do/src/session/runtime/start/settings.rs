@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Start;
@@ -12,6 +13,7 @@ use crate::base::usage::Limits;
 use crate::observe::event::{self, Callback, Event, EventSink};
 use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision};
+use crate::plane::plan::{DryRun, PlannedCall};
 use crate::plane::user_input::InputHandler;
 
 /// Settings of this run; unset ones come from the runtime.
@@ -162,6 +164,61 @@ impl<T, C> Start<T, C> {
     #[cfg(feature = "mcp")]
     pub(crate) fn prompt_only(mut self) -> Self {
         self.root.settings.renders_only = true;
+        self
+    }
+
+    /// Makes the run a [dry run](crate::dry_run): calls that only read run; every other call is noted in the
+    /// [plan](super::RunHandle::plan) and fails with [`CallError::DryRun`](crate::CallError::DryRun).
+    ///
+    /// Nothing is asked of the approver, and nothing is recorded in a journal or taken from one, also not in that of
+    /// [`journal`](Self::journal) or of the runtime.
+    ///
+    /// # Examples
+    ///
+    /// See [`dry_run`](crate::dry_run).
+    pub fn dry_run(mut self) -> Self {
+        self.root.settings.dry_run = Some(Arc::default());
+        self
+    }
+
+    /// Makes the run a [dry run](Self::dry_run) in which a function returns the results of planned calls, such as for a test.
+    ///
+    /// A call for which it returns `None` fails with [`CallError::DryRun`](crate::CallError::DryRun). A server-side tool has no result:
+    /// the worker works without it.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::json;
+    ///
+    /// /// Send a message, and return its number.
+    /// #[tool(effect = destructive)]
+    /// fn send(to: String) -> Result<u32> {
+    ///     Err(format!("no message to {to} in an example").into())
+    /// }
+    ///
+    /// /// Sends a message to Ann.
+    /// #[entry(toolsets = [send])]
+    /// async fn greet(ctx: &CallContext<greet>) -> Result<u32> {
+    ///     Ok(ctx.call(send { to: "Ann".into() }).await?)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().build()?;
+    /// let start = runtime.start(greet {}).dry_run_with(|call| (&*call.name == "send").then(|| json!(17)));
+    /// let handle = start.handle();
+    /// assert_eq!(start.await?, 17);
+    /// assert_eq!(handle.plan().calls[0].arguments, json!({ "to": "Ann" }));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn dry_run_with<F>(mut self, answer: F) -> Self
+    where
+        F: Fn(&PlannedCall) -> Option<Value> + Send + Sync + 'static,
+    {
+        self.root.settings.dry_run = Some(Arc::new(DryRun::answered_by(Box::new(answer))));
         self
     }
 
