@@ -17,7 +17,7 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
-use llm_do_worker_file::{MODEL_CHOICE, check_model_name};
+use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -99,6 +99,8 @@ pub(crate) struct Callable {
     pub(crate) effect: Option<tool::Effect>,
     /// The tool of a worker's provider whose effect is unknown, if it has one.
     pub(crate) acting: Option<&'static str>,
+    /// Whether a worker says why its effect holds whatever its toolsets contain.
+    pub(crate) has_effect_reason: bool,
 }
 
 impl Callable {
@@ -139,6 +141,7 @@ impl Callable {
             timeout: shared_keys.timeout,
             effect: None,
             acting: None,
+            has_effect_reason: false,
             arguments,
             parameters,
             output,
@@ -236,13 +239,20 @@ impl Worker {
         if let Some(model) = &args.model {
             let _ = check_model_name(&model.value()).map_err(|fault| errors.push(model, fault));
         }
+        match (&args.effect_reason, &args.effect) {
+            (Some(reason), None) => errors.push(reason, REASON_WITHOUT_EFFECT),
+            (Some(reason), Some(_)) if reason.value().trim().is_empty() => errors.push(reason, BLANK_REASON),
+            _ => {}
+        }
         if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
             errors.push(&globs.0, MODEL_CHOICE);
         }
         let shared_keys = std::mem::take(&mut args.shared_keys);
         let mut callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
-        callable.acting = args.server_side_tools.as_ref().and_then(ServerSideTools::acting);
-        callable.effect = callable.acting.is_none().then_some(tool::Effect::ReadOnly);
+        let tools = args.server_side_tools.as_ref().filter(|_| args.effect.is_none());
+        callable.acting = tools.and_then(ServerSideTools::acting);
+        callable.effect = args.effect.or_else(|| callable.acting.is_none().then_some(tool::Effect::ReadOnly));
+        callable.has_effect_reason = args.effect_reason.is_some();
         // Invalid parameters are missing.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);

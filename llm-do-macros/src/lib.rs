@@ -62,10 +62,10 @@ use proc_macro::TokenStream;
 /// | Member | Its effect in this comparison |
 /// |---|---|
 /// | A tool | The one that it declares |
-/// | A worker | The strongest of its toolsets, also through other workers, at most 8 in a row; not set with `code_execution` or `programmatic_tool_calling` |
+/// | A worker | The strongest of its toolsets, also through other workers, at most 8 in a row; not set with `code_execution` or `programmatic_tool_calling`; the one that it states, with a reason |
 /// | An entry | Not set |
 /// | A tool of an MCP server | `destructive` with that hint of the server; otherwise not set, since hints that weaken an effect are not trusted |
-/// | A `"name"` | Not compared, since the compiler does not know what it refers to |
+/// | A `"name"` | Compared when the runtime is built, since the compiler does not know what it refers to |
 ///
 /// A tool that changes nothing itself, but calls tools that do, leaves out `effect`. With `approval = pre_approved`, its own call needs no
 /// approval, and each call that it makes is approved by its own rule.
@@ -248,6 +248,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
 /// | `code = true` | Whether the model calls its tools by code, in one tool `run_code`; needs the feature `script`. Default: false |
 /// | `server_side_tools = [web_search, ..]` | Tools that the provider runs, see [below](#server-side-tools). Default: none |
+/// | `effect = read_only` | What a call may change, see [below](#effect). Default: all that its tools may change |
+/// | `effect_reason = ".."` | Why a call changes less than its tools may; only with `effect` |
 /// | `settings = expr` | `Settings` of its requests; each field overrides that of the runtime. Default: those of the runtime |
 /// | `hints = ["..", ..]` | What the worker is good at, for choosing a worker. Default: none |
 /// | `output = auto` | How the model returns the output, see [below](#output): `auto`, `native`, `tool` or `prompted`. Default: `auto` |
@@ -296,6 +298,19 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// With `programmatic_tool_calling` the provider runs code that calls the worker's own tools; these calls are approved, limited and
 /// reported like those of the model itself.
+///
+/// # Effect
+///
+/// A worker has the [effect](macro@tool#effects) of its tools: of several, the strongest. A worker whose tools are all `read_only`, or that
+/// has none, is `read_only`. Of the server-side tools, `web_search`, `web_fetch` and `image_generation` change nothing. What code reaches
+/// that a model wrote is the provider's matter, so the effect of `code_execution` and `programmatic_tool_calling` is unknown, as is that
+/// of the fields `tools` and `mcp_servers` of `extra_body`. The code of a body, or of `instructions_with`, is not counted.
+///
+/// `effect` states another effect. One that is weaker than that of a tool is an error when the runtime is built, unless `effect_reason`
+/// says why it holds, such as that the provider's container has no network. The runtime believes it.
+///
+/// Calls of `read_only` workers in one answer of a model run together, as those of tools do; `Runtime::builder().max_concurrent_calls(..)`
+/// limits their number. Calls of a worker need no approval by their effect: each call that it makes is approved by itself.
 ///
 /// # Output
 ///

@@ -57,6 +57,7 @@
 //! | run on many machines, on the engine Restate | `serve::RestateWorker` |
 //! | use the tools of MCP servers | `mcp::McpServer`, `RuntimeBuilder::mcp`, `mcp::using_servers` |
 //! | give a worker more tools than fit into a request | [`RuntimeBuilder::max_tools`](runtime::RuntimeBuilder::max_tools) |
+//! | run read-only calls of one turn together | [`RuntimeBuilder::max_concurrent_calls`](runtime::RuntimeBuilder::max_concurrent_calls) |
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
 //! | look at a run: its calls, requests, waits and costs, as text or as a page | `trace` |
 //! | resume an interrupted run, or replay one | [`FileJournal`](journal::FileJournal), [`MemoryJournal`](journal::MemoryJournal), [`Journal`](journal::Journal) |

@@ -82,7 +82,7 @@ impl Effect {
         }
     }
 
-    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
+    pub(crate) fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
         let expected = "expected `read_only`, `idempotent` or `destructive`";
         let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), expected))?;
         let word = ident.to_string();

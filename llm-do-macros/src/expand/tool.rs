@@ -16,8 +16,7 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
         Tool { inline: true, .. } => Execution::Inline,
         Tool { .. } => Execution::Blocking,
     };
-    let effect = tool.callable.effect.map(|effect| declaration::effect(Some(effect)));
-    let effect = effect.map(|effect| quote!(.effect(#effect)));
+    let effect = declaration::effect_setter(tool.callable.effect);
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
     let approval = tool.approval.as_ref().map(approval);
     let on_unknown = tool.on_unknown.map(on_unknown);

@@ -1,4 +1,4 @@
-//! The words that stand for an output mode or a server-side tool, in files and in attributes.
+//! The words that stand for an effect, an output mode or a server-side tool, in files and in attributes.
 
 use crate::did_you_mean;
 
@@ -54,6 +54,9 @@ impl ServerSideKind {
         })
     }
 }
+
+/// The words of the key `effect`, in the order of what a call may do.
+pub(crate) const EFFECTS: [&str; 3] = ["read_only", "idempotent", "destructive"];
 
 /// A value of the key `output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -88,6 +88,9 @@ pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> 
 }
 
 /// What a call of a tool changes; by default it determines whether a call needs approval.
+///
+/// A tool declares it. That of a worker follows from its tools, and so does that of a script that declares none. What an effect changes
+/// for approval, concurrency, resumed runs and clients is listed at [`#[tool]`](macro@crate::tool#effects).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -122,6 +125,11 @@ impl Effect {
             Self::Undeclared => 2,
             Self::Destructive => 3,
         }
+    }
+
+    /// Returns the effect of doing both.
+    pub(crate) fn union(self, other: Self) -> Self {
+        if other.severity() > self.severity() { other } else { self }
     }
 }
 

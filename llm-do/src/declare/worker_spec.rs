@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use llm_do_providers::{ServerSideTool, Settings};
-use llm_do_worker_file::{MODEL_CHOICE, NOT_AN_OBJECT, ZERO_TIMEOUT, ZERO_TURNS, check_worker_name};
+use llm_do_worker_file::{
+    BLANK_REASON, MODEL_CHOICE, NOT_AN_OBJECT, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS, check_worker_name,
+};
 use serde_json::Value;
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
 use crate::declare::nesting;
 use crate::declare::schema::{depth_fault, untrusted_schema_fault};
-use crate::declare::tool::WorkerOutput;
+use crate::declare::tool::{Effect, WorkerOutput};
 
 /// How a worker's model returns structured output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,6 +90,10 @@ pub struct WorkerSpec {
     /// Whether its model calls the tools by code.
     pub(crate) code: bool,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
+    /// What it states that a call may change; `Undeclared` if that follows from its tools.
+    pub(crate) effect: Effect,
+    /// Why that is less than its tools may change.
+    pub(crate) effect_reason: Option<String>,
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
     /// The registered item whose arguments it takes, until a registry has replaced this by their schema.
@@ -119,6 +125,8 @@ impl WorkerSpec {
             hints: Vec::new(),
             code: false,
             server_side_tools: Vec::new(),
+            effect: Effect::Undeclared,
+            effect_reason: None,
             mode: OutputMode::Auto,
             input_schema: None,
             input_of: None,
@@ -178,6 +186,23 @@ impl WorkerSpec {
     /// Sets the server-side tools. Default: none.
     pub fn server_side_tools(mut self, tools: impl IntoIterator<Item = ServerSideTool>) -> Self {
         self.server_side_tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Sets what a call may change. Default: all that its tools may change, which [`Effect::Undeclared`] stands for too.
+    ///
+    /// An effect that is weaker than that of one of its tools is an error when the runtime is built, unless
+    /// [`effect_reason`](Self::effect_reason) says why it holds.
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.effect = effect;
+        self
+    }
+
+    /// Sets why a call changes less than its tools may, such as that its instructions only have it read. Default: none.
+    ///
+    /// It goes with [`effect`](Self::effect). The runtime believes it.
+    pub fn effect_reason(mut self, reason: impl Into<String>) -> Self {
+        self.effect_reason = Some(reason.into());
         self
     }
 
@@ -261,6 +286,11 @@ impl WorkerSpec {
         faults.extend(check_worker_name(&self.name).err());
         if self.model.is_some() && !self.compatible_models.is_empty() {
             faults.push(MODEL_CHOICE.to_owned());
+        }
+        match &self.effect_reason {
+            Some(_) if self.effect == Effect::Undeclared => faults.push(REASON_WITHOUT_EFFECT.to_owned()),
+            Some(reason) if reason.trim().is_empty() => faults.push(BLANK_REASON.to_owned()),
+            _ => {}
         }
         if self.max_turns == 0 {
             faults.push(ZERO_TURNS.to_owned());

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,9 @@ const MAX_DEPTH: u32 = 5;
 /// How many tools a request may have, unless the builder sets another limit: with more, models choose worse.
 const MAX_TOOLS: usize = 40;
 
+/// How many read-only calls of one turn may run concurrently, unless the builder sets another limit.
+const MAX_CONCURRENT_CALLS: NonZeroUsize = NonZeroUsize::new(16).expect("it is not 0");
+
 /// The configuration of a session; each value is documented at the method of the builder that sets it.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionConfig {
@@ -36,6 +40,8 @@ pub(crate) struct SessionConfig {
     pub(crate) max_depth: u32,
     /// How many tools a worker's request has before its model has to search for them.
     pub(crate) max_tools: usize,
+    /// How many read-only calls of one turn may run concurrently.
+    pub(crate) max_concurrent_calls: NonZeroUsize,
     pub(crate) limits: Option<Arc<Limits>>,
     /// Limits of workers by name, which replace the workers' own.
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
@@ -80,6 +86,7 @@ impl Default for SessionConfig {
             working_folder: WorkingFolder::default(),
             max_depth: MAX_DEPTH,
             max_tools: MAX_TOOLS,
+            max_concurrent_calls: MAX_CONCURRENT_CALLS,
             limits: None,
             worker_limits: HashMap::new(),
             prices: Arc::new(PriceTable::builtin()),

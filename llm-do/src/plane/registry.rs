@@ -98,11 +98,19 @@ impl Registry {
         let groups = std::mem::take(&mut contents.groups);
         let left_out = std::mem::take(&mut contents.left_out);
         let effects = std::mem::take(&mut contents.effects);
+        let hybrids = std::mem::take(&mut contents.hybrids);
         let linked = defs
             .iter()
             .map(|def| (Arc::new(Registered::from_definition(def)), def.declaration.map(DeclarationSource::from)));
         let (items, declarations) = linked.chain(aliases).chain(contents.into_items()).unzip();
-        let mut registry = Self::build(items, declarations, &toolsets, groups, &effects, (left_out, faults))?;
+        let mut registry = Self::build(
+            items,
+            declarations,
+            &toolsets,
+            groups,
+            (effects.as_slice(), hybrids.as_slice()),
+            (left_out, faults),
+        )?;
         registry.warnings.splice(0..0, warnings);
         Ok(registry)
     }
@@ -112,7 +120,7 @@ impl Registry {
         declarations: Vec<Option<DeclarationSource>>,
         toolsets: &[ToolsetDef],
         groups: Vec<Group>,
-        effects: &[EffectLayer],
+        (effects, hybrids): (&[EffectLayer], &[(String, String)]),
         (left_out, mut faults): (Vec<LeftOut>, Vec<String>),
     ) -> Result<Self, RegistryError> {
         let mut warnings = Vec::new();
@@ -135,8 +143,9 @@ impl Registry {
             item.declared = declared;
             item.instances = instances;
         }
-        // Before scripts, which get the effects of what they call.
         effects::declare(effects, &mut items, &toolsets, &groups);
+        effects::derive(&mut items, hybrids);
+        faults.extend(items.values().filter_map(|item| effects::fault(item, &items)));
         #[cfg(feature = "script")]
         scripts::link(&mut items, &mut faults);
         #[cfg(feature = "script")]
@@ -208,6 +217,8 @@ impl Registry {
         let tools = names.resolve(&worker, &by_name(&spec.toolsets), &mut faults);
         worker.instances = names.instances(&tools);
         worker.declared = Some(Arc::new(names.declared(tools)));
+        worker.effect = effects::of_item(&worker, &self.tools);
+        faults.extend(effects::fault(&worker, &self.tools));
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 

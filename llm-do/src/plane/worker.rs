@@ -27,7 +27,7 @@ pub(crate) use self::output::Output;
 use self::repeat::StreamProgress;
 pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
-use self::turn::{Step, Turns};
+use self::turn::{CallResult, Step, Turns};
 use crate::base::error::CallError;
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::ToolReturn;
@@ -80,18 +80,22 @@ struct RequestParts {
     server_side_tools: Option<Arc<[ServerSideTool]>>,
 }
 
-/// The turns of a running call; dropping it saves the messages in the conversation.
+/// The turns of a running call; dropping it saves the messages in the conversation, with the results of a turn that was interrupted.
 struct SavedTurns {
     turns: Turns,
-    conversation: Option<Arc<Conversation>>,
+    /// The results of the calls of a turn that have finished, each at the index of its call.
+    finished: Vec<Option<CallResult>>,
+    worker: Arc<WorkerRun>,
 }
 
 impl Drop for SavedTurns {
     fn drop(&mut self) {
-        if let Some(conversation) = &self.conversation {
-            let kept = self.turns.kept();
-            conversation.save(self.turns.take_messages(), kept);
-        }
+        let Some(conversation) = &self.worker.conversation else { return };
+        let finished = self.finished.drain(..).flatten().map(|finished| finished.result);
+        self.turns.add_results(finished.collect());
+        self.turns.add_user_messages(&self.worker.ctx.frame().take_user_messages());
+        let kept = self.turns.kept();
+        conversation.save(self.turns.take_messages(), kept);
     }
 }
 
@@ -122,15 +126,16 @@ impl WorkerRun {
         let mut messages = Vec::from(history);
         messages.push(message);
         let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
-        let mut saved =
-            SavedTurns { turns: Turns::new(messages, kept, limits), conversation: self.conversation.clone() };
+        let turns = Turns::new(messages, kept, limits);
+        let mut saved = SavedTurns { turns, finished: Vec::new(), worker: Arc::clone(&self) };
         saved.turns.add_loaded(loaded);
         loop {
             match saved.turns.step() {
                 Step::Request(_) => self.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {
-                    let results = self.call_all(calls).await?;
-                    saved.turns.handle_results(results);
+                    saved.finished.resize_with(calls.len(), || None);
+                    self.call_all(calls, &mut saved.finished).await?;
+                    saved.turns.handle_results(saved.finished.drain(..).flatten().collect());
                     saved.turns.add_user_messages(&self.ctx.frame().take_user_messages());
                 }
                 Step::Done(value) => {

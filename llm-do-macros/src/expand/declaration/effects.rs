@@ -10,7 +10,7 @@ use crate::expand::error_span;
 use crate::input::{Callable, Kind};
 
 /// The variant of `Effect`.
-pub(in crate::expand) fn effect(effect: Option<Effect>) -> TokenStream {
+fn effect(effect: Option<Effect>) -> TokenStream {
     let variant = match effect {
         Some(Effect::ReadOnly) => quote!(ReadOnly),
         Some(Effect::Idempotent) => quote!(Idempotent),
@@ -18,6 +18,12 @@ pub(in crate::expand) fn effect(effect: Option<Effect>) -> TokenStream {
         None => quote!(Undeclared),
     };
     quote!(__llm_do::Effect::#variant)
+}
+
+/// The method call that sets the effect in the registration.
+pub(in crate::expand) fn setter(declared: Option<Effect>) -> Option<TokenStream> {
+    let declared = effect(Some(declared?));
+    Some(quote!(.effect(#declared)))
 }
 
 /// The effect of an item without its toolsets.
@@ -34,7 +40,7 @@ pub(super) fn own(Callable { name, effect: declared, acting, .. }: &Callable) ->
 /// The type that states the effects of what the model of a worker can call.
 pub(super) fn calls(callable: &Callable) -> TokenStream {
     match &callable.toolsets {
-        Some(_) if callable.kind == Kind::Worker => quote!(__llm_do::CallsOf<Self, __D>),
+        Some(_) if callable.kind == Kind::Worker && !callable.has_effect_reason => quote!(__llm_do::CallsOf<Self, __D>),
         _ => quote!(__llm_do::NoEffects),
     }
 }

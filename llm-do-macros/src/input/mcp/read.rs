@@ -70,6 +70,7 @@ fn callable(tool: &SnapshotTool, ident: Ident, server: &str, fields: &[McpField]
         timeout: None,
         effect: is_destructive(tool).then_some(Effect::Destructive),
         acting: None,
+        has_effect_reason: false,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::declare::tool::Effect;
 use crate::declare::toolset::Member;
 use crate::plane::approval::{Approvals, Rule};
 use crate::plane::declared::Declared;
+use crate::plane::function_tool::Acts;
 use crate::plane::registry::{Group, Registered};
 use crate::session::runtime::RuntimeBuilder;
 
@@ -24,33 +25,45 @@ pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_project
         return print_json(&format!("{:#}", items.collect::<Value>()));
     }
     let items = registry.iter().map(|item| {
-        let cells = [item.name(), item.kind().as_str(), effect(item), approval(approvals.fixed_rule(item))];
+        let approval = approval(approvals.fixed_rule(item));
+        let cells = [item.name(), item.kind().as_str(), effect(item), recovery(item), approval];
         (cells, item.description())
     });
-    let sets = registry.toolsets().map(|(name, docs, _)| ([name, "toolset", "", ""], docs));
-    let groups = registry.groups().map(|group| ([&*group.name, "toolset", "", ""], group.description.as_str()));
+    let sets = registry.toolsets().map(|(name, docs, _)| ([name, "toolset", "", "", ""], docs));
+    let groups = registry.groups().map(|group| ([&*group.name, "toolset", "", "", ""], group.description.as_str()));
     table(&items.chain(sets).chain(groups).collect::<Vec<_>>())
 }
 
 /// Prints rows of aligned cells, each with the first line of its description.
-fn table(rows: &[([&str; 4], &str)]) -> Result<(), CommandError> {
+fn table(rows: &[([&str; 5], &str)]) -> Result<(), CommandError> {
     let width = |column: usize| rows.iter().map(|(cells, _)| cells[column].len()).max().unwrap_or(0);
-    let [name, kind, effect, approval] = [0, 1, 2, 3].map(width);
+    let [name, kind, effect, recovery, approval] = [0, 1, 2, 3, 4].map(width);
     for (cells, description) in rows {
         let summary = description.lines().next().unwrap_or_default();
-        let [a, b, c, d] = cells;
-        print(format!("{a:name$}  {b:kind$}  {c:effect$}  {d:approval$}  {summary}").trim_end())?;
+        let [a, b, c, d, e] = cells;
+        let row = format!("{a:name$}  {b:kind$}  {c:effect$}  {d:recovery$}  {e:approval$}  {summary}");
+        print(row.trim_end())?;
     }
     Ok(())
 }
 
-/// Returns the effect as written in `#[tool(effect = ..)]`; empty if undeclared.
+/// Returns the effect as written in `#[tool(effect = ..)]`; empty if undeclared, or not known of what the item may call.
 fn effect(item: &Registered) -> &'static str {
     match item.effect() {
         Effect::ReadOnly => "read_only",
         Effect::Idempotent => "idempotent",
         Effect::Destructive => "destructive",
         Effect::Undeclared => "",
+    }
+}
+
+/// Returns what a resumed run does about a call that was interrupted: it runs again, it is asked about, or it continues with the steps
+/// that it had not made.
+fn recovery(item: &Registered) -> &'static str {
+    match item.acts() {
+        Acts::InSteps | Acts::InCalls => "steps",
+        Acts::Itself | Acts::Either if item.must_not_repeat() => "ask",
+        Acts::Itself | Acts::Either => "repeat",
     }
 }
 
@@ -87,6 +100,7 @@ fn describe(item: &Registered, approvals: &Approvals) -> Value {
         "kind": item.kind(),
         "description": item.description(),
         "effect": item.effect(),
+        "recovery": recovery(item),
         "approval": approvals.fixed_rule(item),
         "hints": item.hints(),
         "location": item.location(),

@@ -103,7 +103,7 @@ impl McpService {
         Ok(self)
     }
 
-    /// Offers only what changes nothing: items with the effect `read_only`. Default: false.
+    /// Offers only what changes nothing: tools with the effect `read_only`, and workers whose tools all have it. Default: false.
     pub fn read_only(mut self) -> Self {
         self.offer = self.offer.read_only();
         self

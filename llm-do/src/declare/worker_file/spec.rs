@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ReadWorker, json as value_of};
 use crate::base::usage::seconds;
+use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
 /// Converts a worker file without faults.
@@ -48,6 +49,8 @@ fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
         ("server_side_tools", file::Value::ServerSideTools(tools)) => {
             spec.server_side_tools = tools.into_iter().map(|tool| server_side_tool(tool.value)).collect();
         }
+        ("effect", file::Value::Effect(word)) => spec.effect = effect(word),
+        ("effect_reason", file::Value::Text(reason)) => spec.effect_reason = Some(reason),
         ("hints", file::Value::Texts(hints)) => spec.hints = texts(hints),
         ("settings", file::Value::Settings(settings)) => spec.settings = decoded(settings, in_seconds),
         ("output", file::Value::Output(mode)) => spec.mode = self::mode(mode),
@@ -75,6 +78,8 @@ pub(super) fn keys(spec: &WorkerSpec) -> Vec<(&'static str, Value)> {
         ("toolsets", some(&spec.toolsets)),
         ("code", Some(json!(true)).filter(|_| spec.code)),
         ("server_side_tools", Some(tools).filter(|_| !spec.server_side_tools.is_empty())),
+        ("effect", Some(json!(spec.effect)).filter(|_| spec.effect != Effect::Undeclared)),
+        ("effect_reason", spec.effect_reason.as_ref().map(|reason| json!(reason))),
         ("hints", some(&spec.hints)),
         ("settings", settings(spec)),
         ("output", Some(json!(spec.mode.word())).filter(|_| spec.mode != OutputMode::Auto)),
@@ -134,6 +139,11 @@ fn texts(texts: Vec<Located<String>>) -> Vec<String> {
 /// Converts a number that the reader has limited.
 fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Decodes a word that the reader has checked.
+fn effect(word: &str) -> Effect {
+    serde_json::from_value(json!(word)).expect("the reader knows the words of effects")
 }
 
 fn mode(mode: file::OutputMode) -> OutputMode {

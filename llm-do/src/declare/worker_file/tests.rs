@@ -9,6 +9,7 @@ use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
 use crate::base::usage::Limits;
+use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
 fn names(table: &[KeyDef]) -> Vec<&str> {
@@ -31,6 +32,7 @@ fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
     spec = spec.model("test:a").compatible_models(["test:*"]).settings(Settings::new().seed(1)).retries(1);
     spec = spec.server_side_tools([ServerSideTool::WebFetch]).output_mode(OutputMode::Tool).max_turns(1);
     spec = spec.limits(Limits::new()).timeout(Duration::MAX).input_schema(json!({})).output_schema(json!({}));
+    spec = spec.effect(Effect::ReadOnly).effect_reason("e");
     spec.input_of = Some("d".to_owned());
     let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
     // `toolsets` stands for `tools` too.

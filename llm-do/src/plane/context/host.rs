@@ -133,8 +133,11 @@ pub(crate) trait Host: Send + Sync {
     /// Notes an effect of the call of `ctx` in the plan of a dry run, and returns its result; `None` if the effect runs.
     fn plan_effect(&self, ctx: &CallContext, name: &str, input: &Value) -> Option<Result<Value, CallError>>;
 
-    /// Returns whether the tool that the caller sees as `shown` is read-only.
+    /// Returns whether the tool or worker that the caller sees as `shown` is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
+
+    /// Returns how many read-only calls of one caller may run concurrently.
+    fn max_concurrent_calls(&self) -> usize;
 
     /// Returns the handler of questions to the user, if there is one.
     fn input_handler(&self) -> Option<&Arc<dyn InputHandler>>;

@@ -21,6 +21,8 @@ pub struct WorkerDef {
     pub(crate) hints: &'static [&'static str],
     pub(crate) code: bool,
     pub(crate) server_side_tools: Option<fn() -> Vec<ServerSideTool>>,
+    /// Why a call changes less than its tools may, if it states that.
+    pub(crate) effect_reason: Option<&'static str>,
     pub(crate) output: OutputMode,
     pub(crate) output_schema: Option<FileSchema>,
     pub(crate) max_turns: u32,
@@ -42,6 +44,7 @@ impl WorkerDef {
             hints: &[],
             code: false,
             server_side_tools: None,
+            effect_reason: None,
             output: OutputMode::Auto,
             output_schema: None,
             max_turns: 20,
@@ -101,6 +104,13 @@ impl WorkerDef {
     #[must_use]
     pub const fn server_side_tools(mut self, tools: fn() -> Vec<ServerSideTool>) -> Self {
         self.server_side_tools = Some(tools);
+        self
+    }
+
+    /// Sets why a call changes less than its tools may. Default: none.
+    #[must_use]
+    pub const fn effect_reason(mut self, reason: &'static str) -> Self {
+        self.effect_reason = Some(reason);
         self
     }
 

@@ -1,6 +1,7 @@
 //! The implementation of [`Host`] for runs, through which contexts make calls.
 
 use std::any::{Any, TypeId};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::base::error::{BoxError, CallError};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, ItemKind, ShownContent};
+use crate::observe::event::{Caller, EventKind, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
@@ -153,7 +154,12 @@ impl Host for Run {
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {
         let found = Callee::Shown(shown).resolve(caller.declared()).and_then(|name| self.plane.registry.get(name));
-        found.is_some_and(|tool| tool.kind() == ItemKind::Tool && tool.effect() == Effect::ReadOnly)
+        found.is_some_and(|item| item.effect() == Effect::ReadOnly)
+    }
+
+    fn max_concurrent_calls(&self) -> usize {
+        let own = self.plane.config.max_concurrent_calls;
+        self.outer_runs().map(|run| run.plane.config.max_concurrent_calls).fold(own, NonZeroUsize::min).get()
     }
 
     fn input_handler(&self) -> Option<&Arc<dyn InputHandler>> {

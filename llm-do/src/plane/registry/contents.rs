@@ -23,6 +23,8 @@ pub(crate) struct Contents {
     pub(crate) groups: Vec<Group>,
     /// The effects that policies declare, the first one of which decides.
     pub(crate) effects: Vec<EffectLayer>,
+    /// Workers, each with the tool that answers first.
+    pub(crate) hybrids: Vec<(String, String)>,
     /// What files of other programs define and cannot be used.
     pub(crate) left_out: Vec<LeftOut>,
     /// The linked items and toolsets to include, with what they declare; `None` for all.

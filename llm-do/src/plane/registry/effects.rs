@@ -1,8 +1,14 @@
-//! What policies declare in place of the tools: their effects, and what is done about calls whose outcome is not known.
+//! Effects: those that policies declare in place of those of the tools, those that follow from them, and those that must agree with them.
+//! Policies also say what is done about calls whose outcome is not known.
+
+mod claims;
+mod derived;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+pub(super) use self::claims::fault;
+pub(super) use self::derived::{derive, of_item};
 use super::{Group, Registered};
 use crate::declare::tool::{Effect, OnUnknown};
 use crate::observe::event::ItemKind;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
 use crate::declare::schema::{OutputShape, differences};
+use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 use crate::plane::definition::{
     ComputedInstructions, DecodeForPrompt, FileSchema, Implementation, ToolDef, WorkerDef, by_json, by_prompt,
@@ -30,6 +31,10 @@ pub(crate) struct WorkerPlan {
     pub(crate) code_rules: OnceLock<String>,
     pub(crate) settings: Settings,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
+    /// What it states that a call may change; `Undeclared` if that follows from its tools.
+    pub(crate) stated_effect: Effect,
+    /// Why that is less than its tools may change.
+    pub(crate) effect_reason: Option<Arc<str>>,
     pub(crate) hints: Vec<Arc<str>>,
     pub(crate) output: OutputMode,
     /// Decodes the arguments for the prompt, and encodes them again with defaults filled in.
@@ -72,6 +77,8 @@ impl WorkerPlan {
             compatible_models: worker.compatible_models.iter().copied().map(Into::into).collect(),
             settings: worker.settings.map(|settings| settings()).unwrap_or_default(),
             server_side_tools: worker.server_side_tools.map(|tools| tools()).unwrap_or_default(),
+            stated_effect: def.effect,
+            effect_reason: worker.effect_reason.map(Into::into),
             hints: worker.hints.iter().copied().map(Into::into).collect(),
             output: worker.output,
             ask,
@@ -97,6 +104,8 @@ impl WorkerPlan {
             compatible_models: shared(&spec.compatible_models),
             settings: spec.settings.clone(),
             server_side_tools: spec.server_side_tools.clone(),
+            stated_effect: spec.effect,
+            effect_reason: spec.effect_reason.as_deref().map(Into::into),
             hints: shared(&spec.hints),
             output: spec.mode,
             ask: if spec.input_schema.is_some() { by_json } else { by_prompt },

@@ -92,7 +92,7 @@ impl Registered {
         &self.description
     }
 
-    /// Returns what a call may change.
+    /// Returns what a call may change: for a worker, all that its tools may change, unless it states another effect.
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect
@@ -104,7 +104,6 @@ impl Registered {
     }
 
     /// Returns whether a policy declares its effect.
-    #[cfg(any(feature = "cli", feature = "script"))]
     pub(crate) fn has_effect_of_policy(&self) -> bool {
         self.replaced_effect.is_some()
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::contents::by_name;
 use super::names::Names;
-use super::{Code, Origin, Registered, Registry};
+use super::{Code, Origin, Registered, Registry, effects};
 use crate::declare::tool::Effect;
 use crate::plane::function_tool::FunctionTool;
 use crate::plane::script::{LinkedScript, Script, ScriptCallee, TypeProcess, on_large_stack};
@@ -16,8 +16,6 @@ struct Item {
     tool: Arc<FunctionTool>,
     script: Arc<Script>,
     effect: Effect,
-    /// Whether the effect is given, and not that of its tools.
-    has_effect: bool,
     callees: Vec<ScriptCallee>,
 }
 
@@ -32,6 +30,8 @@ impl Registry {
         let declared = names.resolve(&item, &source, &mut faults);
         item.instances = names.instances(&declared);
         item.declared = Some(Arc::new(names.declared(declared)));
+        item.effect = effects::of_item(&item, &self.tools);
+        faults.extend(effects::fault(&item, &self.tools));
         // Approvals find the rules of an item by its place, so the order must stay.
         item.place = self.tools.get(&name).and_then(|replaced| replaced.place);
         if !faults.is_empty() {
@@ -58,11 +58,6 @@ pub(super) fn link(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, faults: &mut
     let mut scripts: Vec<Item> = items.values().filter_map(|item| item_of(item)).collect();
     if scripts.is_empty() {
         return;
-    }
-    decide_effects(&mut scripts, items);
-    for script in &mut scripts {
-        let effect = script.effect;
-        change(items, &script.name, |item| item.effect = effect);
     }
     for script in &mut scripts {
         script.callees = callees(&script.name, items);
@@ -93,35 +88,8 @@ pub(super) fn link(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, faults: &mut
 fn item_of(item: &Registered) -> Option<Item> {
     let Code::Value(tool) = &item.code else { return None };
     let script = tool.script.clone()?;
-    let has_effect = tool.has_effect || item.has_effect_of_policy();
-    // The least effect, to which those of its tools are added.
-    let effect = if has_effect { item.effect } else { Effect::ReadOnly };
     let (name, tool) = (Arc::clone(&item.name), Arc::clone(tool));
-    Some(Item { name, tool, script, effect, has_effect, callees: Vec::new() })
-}
-
-/// Gives each script without an effect of its own all that its tools may change, which may be scripts too.
-fn decide_effects(scripts: &mut [Item], items: &BTreeMap<Arc<str>, Arc<Registered>>) {
-    loop {
-        let known: BTreeMap<_, _> = scripts.iter().map(|script| (Arc::clone(&script.name), script.effect)).collect();
-        let mut has_changed = false;
-        for script in scripts.iter_mut().filter(|script| !script.has_effect) {
-            let declared = items[&script.name].declared.iter().flat_map(|declared| declared.iter());
-            let effects = declared
-                .filter_map(|tool| known.get(&tool.tool).copied().or_else(|| Some(items.get(&tool.tool)?.effect)));
-            let effect = effects.fold(script.effect, union);
-            has_changed |= effect != script.effect;
-            script.effect = effect;
-        }
-        if !has_changed {
-            return;
-        }
-    }
-}
-
-/// Returns the effect of doing both.
-fn union(one: Effect, other: Effect) -> Effect {
-    if other.severity() > one.severity() { other } else { one }
+    Some(Item { name, tool, script, effect: item.effect, callees: Vec::new() })
 }
 
 /// Returns the tools that a script may call.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, MontyUuid, NameLookupResult};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -197,7 +197,9 @@ pub(super) async fn make(
             group.push(next);
         }
         let calls = group.into_iter().map(|call| async move { ctx.call_tool(&call.shown, call.arguments).await });
-        for result in join_all(calls).await {
+        let calls: Vec<_> = calls.collect();
+        let results: Vec<_> = stream::iter(calls).buffered(ctx.max_concurrent_calls()).collect().await;
+        for result in results {
             answers.push(answer(result, errors)?);
         }
     }

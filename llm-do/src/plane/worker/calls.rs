@@ -13,9 +13,6 @@ use crate::observe::event::{Caller, EventKind};
 use crate::plane::context::GivenArguments;
 use crate::plane::declared::Callee;
 
-/// How many read-only calls of one turn may run concurrently.
-const MAX_CONCURRENT_CALLS: usize = 16;
-
 impl Refusal {
     /// Returns who refused the call, if it failed for that.
     fn of(error: &CallError) -> Option<Self> {
@@ -27,16 +24,35 @@ impl Refusal {
 }
 
 impl WorkerRun {
-    /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order.
-    pub(super) async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<CallResult>, CallError> {
-        if let [call] = calls {
+    /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order. The result of each call is put
+    /// into its place as soon as the call finishes, so that it is kept if another call ends the turn.
+    ///
+    /// Of several errors, that of the first call in order is returned.
+    pub(super) async fn call_all(
+        &self,
+        calls: &[ToolCall],
+        finished: &mut [Option<CallResult>],
+    ) -> Result<(), CallError> {
+        if let ([call], [place]) = (calls, &mut *finished) {
             // Most turns: nothing is queued.
-            return self.call(call).boxed().await.map(|result| vec![result]);
+            *place = Some(self.call(call).boxed().await?);
+            return Ok(());
         }
-        let concurrency =
-            if calls.iter().all(|call| self.ctx.is_read_only(&call.name)) { MAX_CONCURRENT_CALLS } else { 1 };
-        let calls: Vec<_> = calls.iter().map(|call| self.call(call).boxed()).collect();
+        let concurrency = self.concurrency(calls);
+        let calls = calls.iter().zip(finished);
+        let calls: Vec<_> = calls.map(|(call, place)| self.call_into(call, place).boxed()).collect();
         stream::iter(calls).buffered(concurrency).try_collect().await
+    }
+
+    /// Returns how many of these calls may run at once.
+    fn concurrency(&self, calls: &[ToolCall]) -> usize {
+        let are_read_only = calls.iter().all(|call| self.ctx.is_read_only(&call.name));
+        if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
+    }
+
+    async fn call_into(&self, call: &ToolCall, place: &mut Option<CallResult>) -> Result<(), CallError> {
+        *place = Some(self.call(call).await?);
+        Ok(())
     }
 
     /// Makes one call; a denial, or an error that the model may correct, becomes its result.

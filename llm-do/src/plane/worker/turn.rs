@@ -154,6 +154,13 @@ impl Turns {
         self.kept
     }
 
+    /// Adds the results of some calls of a turn that was interrupted; the history answers the other calls.
+    pub(crate) fn add_results(&mut self, results: Vec<ToolResult>) {
+        if !results.is_empty() {
+            self.push(Message::Tool { results });
+        }
+    }
+
     fn push(&mut self, message: Message) {
         Arc::make_mut(&mut self.messages).push(message);
     }
@@ -307,9 +314,7 @@ impl Turns {
 
     /// Answers each of `calls`, so that providers accept the history.
     fn answer(&mut self, calls: &[ToolCall], content: &str, is_error: bool) {
-        if !calls.is_empty() {
-            self.push(Message::Tool { results: results_of(calls, content, is_error).collect() });
-        }
+        self.add_results(results_of(calls, content, is_error).collect());
     }
 
     fn next(&mut self, spent: Option<String>) {

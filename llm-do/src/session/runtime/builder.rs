@@ -204,6 +204,7 @@ impl RuntimeBuilder {
             return Err(BuildError::Sources(faults));
         }
         contents.effects = self.policy.effect_layers();
+        contents.hybrids.clone_from(&self.hybrids);
         let registry = Registry::with(contents)?;
         self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));

@@ -27,6 +27,8 @@ pub(in crate::app) fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(
         hints: _,
         code,
         server_side_tools,
+        effect,
+        effect_reason,
         mode: _,
         input_schema: _,
         input_of: _,
@@ -51,6 +53,11 @@ pub(in crate::app) fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(
     demands.extend(of_settings(name, settings).into_iter().map(|text| demand(Kind::Provider, text)));
     if *code {
         demands.push(demand(Kind::Code, format!("the model of `{name}` calls its tools by code that it writes")));
+    }
+    if let Some(reason) = effect_reason {
+        let effect = effect.word();
+        demands
+            .push(demand(Kind::Tool, format!("`{name}` counts as {effect}, whatever its tools may change: {reason}")));
     }
     for tool in toolsets.iter().filter(|tool| !is_implied(origin, tool)) {
         let target = aliases.iter().find(|(alias, _)| alias.name == *tool).map_or(tool, |(alias, _)| &alias.target);

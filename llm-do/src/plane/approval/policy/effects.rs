@@ -64,7 +64,10 @@ impl Policy {
             let fault = match registry.get(name) {
                 Some(tool) if tool.kind() == ItemKind::Tool => self.project_fault(tool, *effect)?,
                 Some(item) => {
-                    format!("`{name}` is not a tool, but a {}: it has no effect of its own", item.kind().as_str())
+                    format!(
+                        "`{name}` is not a tool, but a {}: it has no effect of its own in a policy",
+                        item.kind().as_str()
+                    )
                 }
                 None => unknown(name, registry, count)?,
             };

@@ -51,6 +51,7 @@ impl Registered {
         let code = Code::Worker(Arc::new(WorkerPlan::from_spec(spec)));
         Self {
             kind: ItemKind::Worker,
+            effect: spec.effect,
             timeout: spec.timeout,
             declared: Some(Arc::default()),
             takes_prompt: spec.input_schema.is_none(),
