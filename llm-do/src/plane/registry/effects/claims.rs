@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::Registered;
-use super::derived::least_of_worker;
+use super::derived::{callees, least_of_worker};
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 
-/// Returns the fault of an item that states a weaker effect than one of its tools has.
+/// Returns the fault of an item that states a weaker effect than one of its tools has; `hybrids` are workers, each with the tool that
+/// answers first.
 pub(in crate::plane::registry) fn fault(
     item: &Registered,
     items: &BTreeMap<Arc<str>, Arc<Registered>>,
+    hybrids: &[(String, String)],
 ) -> Option<String> {
     let stated = item.checked_effect()?;
-    let declared = item.declared.iter().flat_map(|declared| declared.iter());
-    let tools = declared.filter_map(|tool| items.get(&tool.tool));
+    let tools = callees(item, hybrids).filter_map(|tool| items.get(tool));
     let stronger = tools.filter(|tool| tool.effect().severity() > stated.severity());
     // Of several with the strongest effect, the first by name.
     let strongest = stronger.min_by(|one, other| {
