@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod broken_streams;
+mod concurrent;
 mod created_scope;
 mod deep;
 mod harden;
