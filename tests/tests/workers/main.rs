@@ -5,6 +5,7 @@ mod broken_streams;
 mod concurrent;
 mod created_scope;
 mod deep;
+mod effects;
 mod harden;
 mod hardening_worker;
 mod hybrid;
