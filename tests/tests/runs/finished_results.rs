@@ -29,10 +29,10 @@ async fn ring() {
     std::future::pending::<()>().await;
 }
 
-/// Return the balance of a person; that of nobody takes forever.
+/// Return the balance of a person; that of the lost account takes forever.
 #[tool(effect = read_only)]
 async fn balance(of: String) -> String {
-    if of == "Nobody" {
+    if of == "Lost" {
         std::future::pending::<()>().await;
     }
     format!("{of} has 3")
@@ -210,7 +210,7 @@ async fn of_concurrent_calls_those_that_finished_are_kept_at_their_places() {
     let ask = |id: &str, of: &str| call(id, "balance", &json!({ "of": of }));
     // Some servers give all calls one id.
     for ids in [["1", "2", "3"], ["one", "one", "one"]] {
-        let calls = [ask(ids[0], "Nobody"), ask(ids[1], "Ann"), ask(ids[2], "Bob")];
+        let calls = [ask(ids[0], "Lost"), ask(ids[1], "Ann"), ask(ids[2], "Bob")];
         let runtime = Runtime::builder().force_model(ScriptedModel::new().answer(calls)).build().unwrap();
         let start = runtime.start(go());
         let handle = start.handle();
@@ -221,7 +221,7 @@ async fn of_concurrent_calls_those_that_finished_are_kept_at_their_places() {
 }
 
 #[tokio::test]
-async fn a_concurrent_call_that_a_limit_refuses_leaves_the_results_of_the_others() {
+async fn a_concurrent_call_that_a_limit_refuses_leaves_the_results_of_other_calls() {
     let ask = |id: &str, of: &str| call(id, "balance", &json!({ "of": of }));
     let model = ScriptedModel::new().answer([ask("1", "Ann"), ask("2", "Bob"), ask("3", "Cid")]);
     let runtime = Runtime::builder().force_model(model).limits(Limits::new().tool_calls(2)).build().unwrap();

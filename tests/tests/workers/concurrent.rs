@@ -40,7 +40,7 @@ async fn napper(ms: u64) -> String;
 #[worker(toolsets = [nap_noted])]
 async fn noter(ms: u64) -> String;
 
-/// Have others nap.
+/// Have other workers nap.
 #[worker(toolsets = [napper, noter, nap])]
 async fn warden(input: String) -> String;
 
@@ -49,7 +49,7 @@ type Calls = &'static [(&'static str, u64)];
 
 const FIVE: Calls = &[("napper", 200); 5];
 
-/// A model by which the warden makes `calls` in one answer, and each other worker naps as its prompt says. Each returns the results.
+/// A model by which the warden makes `calls` in one answer, and each other worker naps as its prompt states. Each returns the results.
 fn model(calls: Calls, asked: Arc<AtomicUsize>) -> FunctionModel {
     let call =
         |n: usize, name: &str, arguments: String| ResponsePart::ToolCall(ToolCall::new(n.to_string(), name, arguments));
@@ -113,7 +113,7 @@ async fn the_number_of_calls_that_run_together_is_limited() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_run_in_order_if_one_of_them_may_change_something() {
+async fn calls_run_in_order_if_a_call_may_change_something() {
     let noted: Calls = &[("noter", 200), ("noter", 200)];
     let mixed: Calls = &[("napper", 200), ("noter", 200), ("napper", 200)];
     let reading: Calls = &[("napper", 200), ("nap", 200), ("napper", 200)];
@@ -229,7 +229,7 @@ async fn workers_of_files_and_of_the_program_run_together_too() {
     std::fs::write(folder.path().join("filed_napper.worker"), filed).unwrap();
     let calls = &[("filed_napper", 200), ("napper", 200), ("filed_napper", 200)];
     let with_files = |tools: &[&str]| {
-        let warden = WorkerSpec::new("added_warden", "Have others nap.").toolsets(tools.iter().copied());
+        let warden = WorkerSpec::new("added_warden", "Have other workers nap.").toolsets(tools.iter().copied());
         builder(calls).worker_dir(folder.path()).worker(warden)
     };
     assert_eq!(timed(with_files(&["filed_napper", "napper"]), "added_warden").await.0, 2);

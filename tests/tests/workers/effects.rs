@@ -43,7 +43,7 @@ async fn peers() -> Result<u32> {
 #[worker]
 async fn ponderer(input: String) -> String;
 
-/// Peer, and have others peer.
+/// Peer, and have other workers peer.
 #[worker(toolsets = [peer, ponderer, onlooker])]
 async fn onlooker(input: String) -> String;
 
@@ -55,11 +55,11 @@ async fn painter(input: String) -> String;
 #[worker(toolsets = [painter, pile_up])]
 async fn mason(input: String) -> String;
 
-/// Build anew.
+/// Tear down, and build.
 #[worker(toolsets = [mason, tear_down])]
 async fn rebuilder(input: String) -> String;
 
-/// Have a builder say what it would do.
+/// Have a builder describe what it would do.
 #[worker(toolsets = [rebuilder], effect = read_only, effect_reason = "the instructions only have it describe")]
 async fn surveyor(input: String) -> String;
 
@@ -152,7 +152,7 @@ fn a_weaker_effect_than_that_of_a_tool_needs_a_reason() {
     let stating = || spec(&["peer", "paint", "tear_down", "pile_up"]).effect(Effect::ReadOnly);
     let error = fault(Runtime::builder().worker(stating()));
     assert!(error.contains("`added` (tests/tests/workers/effects.rs:"), "{error}");
-    let expected = "states the effect read_only, but may call `tear_down`, whose effect is destructive; say why in \
+    let expected = "states the effect read_only, but may call `tear_down`, whose effect is destructive; state why in \
                     `effect_reason`, remove `effect`, or remove `tear_down`";
     assert!(error.contains(expected), "{error}");
     assert_eq!(effect(stating().effect_reason("what it tears down is a copy")), Effect::ReadOnly);
@@ -167,7 +167,7 @@ fn a_weaker_effect_than_that_of_a_tool_needs_a_reason() {
 fn a_weaker_effect_than_that_of_the_provider_needs_a_reason_too() {
     let stating = || spec(&[]).server_side_tools([ServerSideTool::CodeExecution]).effect(Effect::Idempotent);
     let error = fault(Runtime::builder().worker(stating()));
-    let expected = "states the effect idempotent, but the effect of the tools that its provider runs is undeclared; say why in \
+    let expected = "states the effect idempotent, but the effect of the tools that its provider runs is undeclared; state why in \
                     `effect_reason`, or remove `effect`";
     assert!(error.contains(expected), "{error}");
     assert_eq!(effect(stating().effect_reason("it has no network")), Effect::Idempotent);

@@ -155,7 +155,7 @@ impl Turns {
         self.kept
     }
 
-    /// Adds the results of the calls of a turn that was interrupted, each at the index of its call; the others are not finished.
+    /// Adds the results of the calls of a turn that was interrupted, each at the index of its call; its other calls are not finished.
     ///
     /// Of the calls with one id, each has a result then: by the id alone, the result of a later one would be that of the first.
     pub(crate) fn interrupt(&mut self, finished: Vec<Option<CallResult>>) {

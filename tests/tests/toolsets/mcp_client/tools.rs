@@ -170,7 +170,7 @@ async fn a_worker_has_the_effect_of_the_tools_of_a_server_and_may_state_no_weake
     assert_eq!(effect(worker("mcp__s")), Effect::Undeclared);
     let stating = || worker("mcp__s").effect(Effect::ReadOnly);
     let error = builder(server()).worker(stating()).build().unwrap_err().to_string();
-    let expected = "states the effect read_only, but may call `mcp__s__changes`, whose effect is undeclared; say why";
+    let expected = "states the effect read_only, but may call `mcp__s__changes`, whose effect is undeclared; state why";
     assert!(error.contains(expected), "{error}");
     assert_eq!(effect(stating().effect_reason("the server is a copy")), Effect::ReadOnly);
 }

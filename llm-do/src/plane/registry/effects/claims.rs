@@ -27,7 +27,7 @@ pub(in crate::plane::registry) fn fault(
     let Some(tool) = strongest else { return provider_fault(item, stated) };
     let (location, tool, effect) = (item.location_of(tool.name()), tool.name(), tool.effect().word());
     let instead = match item.kind() {
-        ItemKind::Worker => "say why in `effect_reason`, remove `effect`",
+        ItemKind::Worker => "state why in `effect_reason`, remove `effect`",
         ItemKind::Tool | ItemKind::Entry => "state the stronger effect or none",
     };
     Some(format!(
@@ -41,7 +41,7 @@ fn provider_fault(item: &Registered, stated: Effect) -> Option<String> {
     let (name, location, word) = (item.name(), item.location(), stated.word());
     (effect.severity() > stated.severity()).then(|| {
         format!(
-            "`{name}` ({location}) states the effect {word}, but the effect of the tools that its provider runs is {}; say why in \
+            "`{name}` ({location}) states the effect {word}, but the effect of the tools that its provider runs is {}; state why in \
              `effect_reason`, or remove `effect`",
             effect.word()
         )

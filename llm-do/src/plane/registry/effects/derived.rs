@@ -101,7 +101,7 @@ pub(super) fn least_of_worker(plan: &WorkerPlan) -> Effect {
 /// Returns what a server-side tool may change, as the attributes assume too.
 ///
 /// Searches and fetches read, and an image is a part of the answer. What code reaches that a model wrote is the provider's matter: it may
-/// have a network. A worker whose provider closes its container off states its effect, and says why.
+/// have a network. A worker whose provider closes its container off states its effect, and why.
 fn of_server_side(tool: &ServerSideTool) -> Effect {
     match tool {
         ServerSideTool::WebSearch(_) | ServerSideTool::WebFetch | ServerSideTool::ImageGeneration => Effect::ReadOnly,

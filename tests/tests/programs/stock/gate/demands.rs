@@ -69,7 +69,7 @@ const WITH_FILES: &[Project] = &[
             "w.worker",
             "---\nname: w\ntools: [filesystem_project]\neffect: read_only\neffect_reason: it only reads\n---\nGo.\n",
         )],
-        "`w` counts as read_only, whatever its tools may change: it only reads",
+        "`w` counts as read_only, also if its tools may change more: it only reads",
     ),
     ("a shell", &[("w.worker", "---\nname: w\ntools: [shell]\n---\nGo.\n")], "`w` has `shell`"),
     ("the web", &[("w.worker", "---\nname: w\ntoolsets: [http]\n---\nGo.\n")], "calls of `http_fetch`"),
