@@ -32,7 +32,7 @@ fn a_linked_tool_is_compared_with_tools_that_are_known_when_the_runtime_is_built
     {
         let error = burn_all(stronger).build().unwrap_err().to_string();
         let expected = format!(
-            "`count_all` (tests/tests/registry/effects.rs:10) states the effect read_only, but may call `burn_all`, whose effect is \
+            "`count_all` (tests/tests/registry/effects.rs:9) states the effect read_only, but may call `burn_all`, whose effect is \
              {word}; state the stronger effect or none, or remove `burn_all`"
         );
         assert!(error.contains(&expected), "{error}");

@@ -112,14 +112,15 @@ fn an_effect_that_is_stated_counts_for_callers_too() {
 
 #[test]
 fn a_worker_of_the_program_has_the_effects_of_tools_of_each_kind() {
-    for (tools, expected) in [
-        (&[][..], Effect::ReadOnly),
+    let cases: [(&[&str], Effect); 6] = [
+        (&[], Effect::ReadOnly),
         (&["senses"], Effect::ReadOnly),
         (&["peer", "paint"], Effect::Idempotent),
         (&["peers"], Effect::Undeclared),
         (&["careful", "peer"], Effect::Destructive),
         (&["added", "peer"], Effect::ReadOnly),
-    ] {
+    ];
+    for (tools, expected) in cases {
         assert_eq!(effect(spec(tools)), expected, "{tools:?}");
     }
     let value =

@@ -52,7 +52,7 @@ async fn a_worker_has_the_hints_of_its_tools_and_is_offered_as_read_only_if_they
     let client = connect(serving().only(names).unwrap(), Era::Rounds, User::default()).await;
     let tools = client.list_all_tools().await.unwrap();
     let hints = tools.iter().map(|tool| {
-        let hints = tool.annotations.clone().unwrap_or_default();
+        let hints = tool.annotations.as_ref().unwrap();
         (&*tool.name, hints.read_only_hint == Some(true), hints.destructive_hint == Some(true))
     });
     let expected = [
