@@ -106,7 +106,7 @@ pub(crate) enum EffectSource {
     Toolsets,
     /// The tool of a worker's provider whose effect is unknown.
     ServerSideTool(&'static str),
-    /// The declaration of a worker that gives a reason, whatever its toolsets contain.
+    /// The declaration of a worker that gives a reason, which holds for all that its toolsets contain.
     Reason,
 }
 

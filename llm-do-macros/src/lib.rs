@@ -307,7 +307,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// of the fields `tools` and `mcp_servers` of `extra_body`. The code of a body, or of `instructions_with`, is not counted.
 ///
 /// `effect` states another effect. One that is weaker than that of a tool is an error when the runtime is built, unless `effect_reason`
-/// says why it holds, such as that the provider's container has no network. The runtime believes it.
+/// states why it holds, such as that the provider's container has no network. The runtime believes it.
 ///
 /// Calls of `read_only` workers in one answer of a model run together, as those of tools do; `Runtime::builder().max_concurrent_calls(..)`
 /// limits their number. Calls of a worker need no approval by their effect: each call that it makes is approved by itself.

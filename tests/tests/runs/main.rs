@@ -7,6 +7,7 @@ mod content;
 mod dry_run;
 mod eval;
 mod events;
+mod finished_results;
 mod journal;
 mod money;
 mod server_side;
