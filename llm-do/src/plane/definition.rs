@@ -35,7 +35,7 @@ pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::FileSchema;
 pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns, json_value};
-use crate::base::error::Fault;
+use crate::base::error::{ErrorType, Fault};
 use crate::declare::argument::{self, Sample, TextFields};
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
@@ -82,6 +82,8 @@ pub struct ToolDef {
     /// Returns arguments that cannot be decoded as events show them.
     pub(crate) shown: fn(Value) -> Value,
     pub(crate) output: Option<fn() -> Value>,
+    /// The type of its errors, if a journal keeps it.
+    pub(crate) error: Option<ErrorType>,
     pub(crate) implementation: Implementation,
 }
 
@@ -162,6 +164,9 @@ impl<T: Function> Start for Decoded<T> {
 /// A function that the plane can run; implemented by `#[tool]` and `#[entry]`.
 #[doc(hidden)]
 pub trait Function: Tool {
+    /// The type of its errors, if a journal keeps it.
+    const ERROR: Option<ErrorType> = None;
+
     /// Starts the function with these arguments.
     fn start(self, ctx: &CallContext) -> Running;
 }
@@ -171,13 +176,19 @@ impl ToolDef {
     /// Defines a tool.
     #[must_use]
     pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::of::<T>()))
+        Self::function::<T>(ItemKind::Tool, description, location)
     }
 
     /// Defines an entry.
     #[must_use]
     pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::of::<T>()))
+        Self::function::<T>(ItemKind::Entry, description, location)
+    }
+
+    const fn function<T: Function>(kind: ItemKind, description: &'static str, location: Location) -> Self {
+        let mut def = Self::new::<T>(kind, description, location, Implementation::Function(Decode::of::<T>()));
+        def.error = T::ERROR;
+        def
     }
 
     /// Defines a worker whose prompt is its arguments.
@@ -245,6 +256,7 @@ impl ToolDef {
             samples: argument::samples::<T>,
             shown: argument::shown::<T>,
             output: None,
+            error: None,
             implementation,
         }
     }
