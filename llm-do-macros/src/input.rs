@@ -95,6 +95,8 @@ pub(crate) struct Callable {
     pub(crate) toolsets: Option<Toolsets>,
     /// The maximum duration of a call: a constant expression.
     pub(crate) timeout: Option<Expr>,
+    /// The type of the errors that a journal keeps, if the attribute names it.
+    pub(crate) error: Option<Type>,
     /// What a call may change, if that is known; for a worker, what the provider of its model may change.
     pub(crate) effect: Option<tool::Effect>,
     /// The tool of a worker's provider whose effect is unknown, if it has one.
@@ -139,6 +141,7 @@ impl Callable {
             has_struct,
             toolsets: shared_keys.toolsets,
             timeout: shared_keys.timeout,
+            error: shared_keys.error,
             effect: None,
             acting: None,
             has_effect_reason: false,

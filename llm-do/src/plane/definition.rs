@@ -164,9 +164,6 @@ impl<T: Function> Start for Decoded<T> {
 /// A function that the plane can run; implemented by `#[tool]` and `#[entry]`.
 #[doc(hidden)]
 pub trait Function: Tool {
-    /// The type of its errors, if a journal keeps it.
-    const ERROR: Option<ErrorType> = None;
-
     /// Starts the function with these arguments.
     fn start(self, ctx: &CallContext) -> Running;
 }
@@ -176,19 +173,13 @@ impl ToolDef {
     /// Defines a tool.
     #[must_use]
     pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::function::<T>(ItemKind::Tool, description, location)
+        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::of::<T>()))
     }
 
     /// Defines an entry.
     #[must_use]
     pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::function::<T>(ItemKind::Entry, description, location)
-    }
-
-    const fn function<T: Function>(kind: ItemKind, description: &'static str, location: Location) -> Self {
-        let mut def = Self::new::<T>(kind, description, location, Implementation::Function(Decode::of::<T>()));
-        def.error = T::ERROR;
-        def
+        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::of::<T>()))
     }
 
     /// Defines a worker whose prompt is its arguments.
@@ -342,6 +333,13 @@ impl ToolDef {
     #[must_use]
     pub const fn output(mut self, output: Option<fn() -> Value>) -> Self {
         self.output = output;
+        self
+    }
+
+    /// Sets the type of its errors. Default: none, so a journal keeps their text only.
+    #[must_use]
+    pub const fn error(mut self, error: Option<ErrorType>) -> Self {
+        self.error = error;
         self
     }
 }

@@ -110,7 +110,8 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     let is_settled = settled.is_some();
     let recorded = match settled {
         Some(settled) => {
-            let record = CallRecord::of(RecordedOutcome::of(settled.into_result(ctx.name()))?, Vec::new());
+            let outcome = RecordedOutcome::of(settled.into_result(ctx.name()), ctx.error_types())?;
+            let record = CallRecord::of(outcome, Vec::new());
             ctx.recorded(JournalMethod::Step, step, async { Ok(record) }).await?
         }
         None => ctx.recorded(method, step, run_for_record(tool, prepared, ctx.clone(), call.attempt, next)).await?,
