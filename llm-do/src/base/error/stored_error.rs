@@ -9,10 +9,10 @@ use super::cause::{Recorded, Wrapped, actual};
 use super::error_type::ErrorTypes;
 use super::{BoxError, CallError, chain};
 
-/// An error of the type that a tool declares, with the errors around it.
+/// An error of a type that a tool declares, with the errors around it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredError {
-    /// The registered name of the tool.
+    /// The registered name of the tool that declares the type.
     of: String,
     /// The errors around it, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -34,19 +34,20 @@ enum Layer {
 }
 
 impl StoredError {
-    /// Finds the first error in a failed call that has the type which its tool declares.
+    /// Finds the first error in a failed call that has the type which its tool, or a tool around that, declares.
     pub(super) fn of(failed: &CallError, types: &dyn ErrorTypes) -> Option<Self> {
         let CallError::Failed { tool, source } = failed else { return None };
-        let mut of = tool;
+        let mut tools = vec![tool];
         let mut error: &(dyn Error + 'static) = source.as_ref();
         let mut within = Vec::new();
         loop {
-            if let Some(stored) = types.error_type(of).and_then(|kind| kind.write(actual(error))) {
-                return Some(Self { of: of.clone(), within, error: stored, text: chain(error) });
+            let write = |tool: &&String| Some((String::clone(tool), types.error_type(tool)?.write(actual(error))?));
+            if let Some((of, stored)) = tools.iter().rev().find_map(write) {
+                return Some(Self { of, within, error: stored, text: chain(error) });
             }
             match error.downcast_ref() {
                 Some(CallError::Failed { tool, .. }) => {
-                    of = tool;
+                    tools.push(tool);
                     within.push(Layer::Call(tool.clone()));
                 }
                 _ => within.push(Layer::Text(error.to_string())),
