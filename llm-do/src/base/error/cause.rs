@@ -24,8 +24,8 @@ pub(super) struct Wrapped {
 impl CallError {
     /// Returns the first error of the type `E` among this error and its causes.
     ///
-    /// Finds the error that a tool returned, also if the call was nested in others which passed the error on. With a journal, it
-    /// finds errors of the types that a journal [keeps](macro@crate::tool#errors), in a resumed run too.
+    /// Finds the error that a tool returned, also in the error of a caller that passed it on. With a journal, it finds the errors whose
+    /// type a journal [keeps](macro@crate::tool#errors), in a resumed run too.
     ///
     /// # Examples
     ///

@@ -62,7 +62,7 @@ impl StoredError {
         let innermost = types.error_type(&of).and_then(|kind| kind.read(error));
         let innermost: BoxError = match innermost {
             Some(error) if chain(error.as_ref()) == text => error,
-            // What a model was told must stay the same.
+            // A model has read this text.
             Some(error) => Recorded { text, cause: CallError::Other(error) }.into(),
             None => text.into(),
         };
