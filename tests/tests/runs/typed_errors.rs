@@ -227,39 +227,48 @@ async fn a_caller_matches_the_same_types_with_each_journal_live_and_resumed() {
     }
 }
 
+/// Returns the builder with a journal, if there is one.
+fn with(builder: RuntimeBuilder, journal: Option<MemoryJournal>) -> RuntimeBuilder {
+    match journal {
+        Some(journal) => builder.journal(journal),
+        None => builder,
+    }
+}
+
 #[tokio::test]
-async fn the_error_of_a_run_keeps_its_type_each_time_it_fails() {
-    let journal = MemoryJournal::new();
-    for journal in [None, Some(journal.clone()), Some(journal)] {
-        let build = |builder: RuntimeBuilder| builder.build().unwrap();
-        let runtime = build(match &journal {
-            Some(journal) => builder().journal(journal.replayed()),
-            None => builder(),
-        });
+async fn the_error_of_a_run_has_its_type() {
+    for journal in [None, Some(MemoryJournal::new())] {
+        let runtime = with(builder(), journal).build().unwrap();
         let error = runtime.run(reserve_seats { seats: 5 }).await.unwrap_err();
         assert!(matches!(&error, CallError::Failed { source, .. } if source.is::<SoldOut>()), "{error:?}");
-        let runtime = build(match journal {
-            Some(journal) => builder().journal(journal),
-            None => builder(),
-        });
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_fails_again_has_the_same_error() {
+    let mut journal = MemoryJournal::new();
+    for _ in 0..2 {
+        let runtime = builder().journal(journal.clone()).build().unwrap();
         let error = runtime.run(plan_journey {}).await.unwrap_err();
         assert_eq!(seen(&error), expected(None)[3]);
+        journal = journal.replayed();
     }
 }
 
 #[tokio::test]
 async fn a_model_reads_the_same_text_of_a_typed_error_with_and_without_a_journal() {
-    for builder in [builder(), builder().journal(MemoryJournal::new())] {
-        let read = builder.build().unwrap().run(seat_clerk { input: "5 seats".into() }).await.unwrap();
+    for journal in [None, Some(MemoryJournal::new())] {
+        let read = with(builder(), journal).build().unwrap().run(seat_clerk { input: "5 seats".into() }).await.unwrap();
         assert!(read.contains("`reserve_seats` failed: only 3 seats are left"), "{read}");
     }
 }
 
 #[tokio::test]
 async fn a_tool_as_a_value_keeps_the_type_of_an_error_also_of_a_run_under_it() {
-    let reserve = FunctionTool::new("reserve", "Reserve.", json!({ "type": "object" }), Effect::ReadOnly, |_, _| async {
-        Err::<u32, BoxError>(SoldOut { left: 2 }.into())
-    });
+    let reserve =
+        FunctionTool::new("reserve", "Reserve.", json!({ "type": "object" }), Effect::ReadOnly, |_, _| async {
+            Err::<u32, BoxError>(SoldOut { left: 2 }.into())
+        });
     let library = Runtime::builder().only([] as [&str; 0]).tool(reserve.error_type::<SoldOut>()).build().unwrap();
     let schema = json!({ "type": "object" });
     let bridge = FunctionTool::new("bridge", "Cross.", schema, Effect::ReadOnly, move |ctx, arguments: Value| {
@@ -269,11 +278,7 @@ async fn a_tool_as_a_value_keeps_the_type_of_an_error_also_of_a_run_under_it() {
     let bridge = bridge.toolsets([] as [&str; 0]).error_type::<SoldOut>();
     for journal in [None, Some(MemoryJournal::new())] {
         let builder = Runtime::builder().only([] as [&str; 0]).tool(bridge.clone());
-        let builder = match journal {
-            Some(journal) => builder.journal(journal),
-            None => builder,
-        };
-        let error = builder.build().unwrap().run_named("bridge", json!({})).await.unwrap_err();
+        let error = with(builder, journal).build().unwrap().run_named("bridge", json!({})).await.unwrap_err();
         assert_eq!(seen(&error), "`bridge` failed: `reserve` failed: only 2 seats are left, Some(2)");
     }
 }

@@ -232,6 +232,15 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_around_the_one_that_failed_may_declare_the_type() {
+        let inner = failed("other", Refused::Limit { cents: 5 });
+        let error = recorded(failed("pay", WhilePaying(inner.into())), &Types);
+        assert_eq!(error.downcast_ref(), Some(&Refused::Limit { cents: 5 }));
+        let passed_on = recorded(failed("shop", error), &Types);
+        assert_eq!(passed_on.downcast_ref(), Some(&Refused::Limit { cents: 5 }));
+    }
+
+    #[test]
     fn a_typed_error_is_found_in_an_error_of_another_type() {
         let error = recorded(failed("pay", WhilePaying(Refused::Card("x".into()).into())), &Types);
         assert_eq!(error.downcast_ref(), Some(&Refused::Card("x".into())));
