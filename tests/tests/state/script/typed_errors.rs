@@ -4,7 +4,6 @@ use std::fmt;
 
 use llm_do::error::{BoxError, chain};
 use llm_do::journal::MemoryJournal;
-use llm_do::prelude::*;
 use llm_do::runtime::FunctionTool;
 use llm_do::script::ScriptTool;
 use llm_do::{Effect, json};
