@@ -205,7 +205,7 @@ async fn a_call_that_happened_has_the_result_that_the_approver_gives() {
     }
     let request = outside.last.lock().unwrap().clone().unwrap();
     assert_eq!(request.result_schema.unwrap()["type"], "integer");
-    assert_eq!(request.approved_by, Some(llm_do::event::DecidedBy::Approver));
+    assert_eq!(request.approved_by, Some(llm_do::approval::DecidedBy::Approver));
 }
 
 #[tokio::test]

@@ -93,17 +93,17 @@ impl<S> CallContext<S> {
         let mut attempt = 0;
         loop {
             let part = if attempt == 0 { "begun".to_owned() } else { format!("begun:{attempt}") };
-            let began = self.clock_time();
-            let begun = async move { Ok(json!({ "began": began })) };
-            let begun = self.recorded(JournalMethod::Step, step.within(StepKind::Begun, &part), begun).await?;
-            if !begun.is_replayed {
+            let now = self.clock_time();
+            let record = async move { Ok(json!({ "began": now })) };
+            let record = self.recorded(JournalMethod::Step, step.within(StepKind::Begun, &part), record).await?;
+            if !record.is_replayed {
                 return Ok(Known::Nothing);
             }
             match self.settled_effect(step, attempt).await? {
                 Some(Settlement::Result(result)) => return Ok(Known::Result(result)),
                 Some(Settlement::NotDone) => attempt += 1,
                 None => {
-                    let began = serde_json::from_value(begun.value["began"].clone()).unwrap_or(began);
+                    let began = serde_json::from_value(record.value["began"].clone()).unwrap_or(now);
                     let (of, reason) = (self.name().to_owned(), INTERRUPTED.to_owned());
                     return Ok(Known::Unknown(Failure::OutcomeUnknown { of, began, reason, text: None }));
                 }
