@@ -95,6 +95,8 @@ pub(crate) struct Callable {
     pub(crate) toolsets: Option<Toolsets>,
     /// The maximum duration of a call: a constant expression.
     pub(crate) timeout: Option<Expr>,
+    /// The type of the errors that a journal keeps, if the attribute names it.
+    pub(crate) error: Option<Type>,
     /// What a call may change, if that is known; for a worker, what the provider of its model may change.
     pub(crate) effect: Option<tool::Effect>,
     pub(crate) effect_source: EffectSource,
@@ -146,6 +148,7 @@ impl Callable {
             has_struct,
             toolsets: shared_keys.toolsets,
             timeout: shared_keys.timeout,
+            error: shared_keys.error,
             effect: None,
             effect_source: EffectSource::Toolsets,
             arguments,

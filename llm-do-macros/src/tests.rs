@@ -110,6 +110,20 @@ fn a_declared_effect_is_compared_with_each_member() {
 }
 
 #[test]
+fn the_type_of_errors_is_the_one_that_the_attribute_names() {
+    let item = quote! {
+        /// Pay.
+        fn pay() -> Result<u8> {}
+    };
+    for expand in [expand::tool, expand::entry] {
+        let code = expand(quote!(error = crate::Refused), &item).to_string();
+        let named = quote!(__llm_do::ErrorType::of::<crate::Refused>());
+        assert!(code.contains(&named.to_string()), "{named} in {code}");
+        assert!(code.contains("assert_fallible") && !code.contains("ErrorProbe"), "{code}");
+    }
+}
+
+#[test]
 fn a_worker() {
     let code = expand::worker(
         quote!(

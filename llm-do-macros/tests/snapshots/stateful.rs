@@ -188,7 +188,8 @@ const _: () = {
         ::core::option_env!("CARGO_PKG_VERSION")),).effect(__llm_do::Effect::ReadOnly)
         .method_of:: < Database > ().output({ #[allow(unused_imports)] use
         __llm_do::NoSchema as _; < __llm_do::SchemaProbe << query as __llm_do::Tool >
-        ::Output >> ::SCHEMA })
+        ::Output >> ::SCHEMA }).error({ #[allow(unused_imports)] use
+        __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < Vec < Row > >> ::TYPE })
     }
 };
 #[allow(deprecated, clippy::all, clippy::pedantic)]

@@ -16,6 +16,7 @@ mod spent;
 mod sqlite;
 mod threads;
 mod trace;
+mod typed_errors;
 mod under;
 mod under_policy;
 mod version;

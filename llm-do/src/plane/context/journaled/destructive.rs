@@ -1,6 +1,7 @@
 //! Effects of a call that must not be made twice.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -65,13 +66,14 @@ impl<S> CallContext<S> {
         let (step, in_flight) = self.next_step(StepKind::Effect, name, input);
         self.record_denials().await?;
         let known = Box::pin(self.begin_effect(&step)).await?;
+        let host = Arc::clone(&self.scope.host);
         let local = async move {
             match known {
                 Known::Result(value) => Ok(Recorded::Value(value)),
                 Known::Unknown(failure) => Ok(Recorded::Failure(failure)),
                 Known::Nothing => match effect.await {
                     Ok(value) => Recorded::written(value, &tool),
-                    Err(source) => Failure::of(CallError::failed(tool, source)).map(Recorded::Failure),
+                    Err(source) => Failure::of(CallError::failed(tool, source), &*host).map(Recorded::Failure),
                 },
             }
         };
@@ -79,7 +81,7 @@ impl<S> CallContext<S> {
         match value {
             Recorded::Value(value) => serde_json::from_value(value).map_err(|error| self.undecodable_record(&error)),
             Recorded::Failure(failure) => {
-                let error = failure.into_error(self.name());
+                let error = failure.into_error(self.name(), self.error_types());
                 in_flight.fail(&error);
                 Err(error)
             }
