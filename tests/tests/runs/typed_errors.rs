@@ -181,7 +181,7 @@ impl Store {
                 *journal = journal.replayed();
                 Arc::new(journal.clone())
             }
-            Self::File(path) => Arc::new(FileJournal::open(path).unwrap()),
+            Self::File(path) => Arc::new(FileJournal::open(path.as_path()).unwrap()),
             Self::Sqlite(runs) => Arc::new(runs.run("1").await.unwrap()),
         }
     }

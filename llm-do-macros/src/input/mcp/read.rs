@@ -70,6 +70,7 @@ fn callable(tool: &SnapshotTool, ident: Ident, server: &str, fields: &[McpField]
         timeout: None,
         effect: is_destructive(tool).then_some(Effect::Destructive),
         effect_source: EffectSource::Toolsets,
+        error: None,
     }
 }
 

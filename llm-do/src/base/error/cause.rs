@@ -73,7 +73,7 @@ impl CallError {
 }
 
 /// Returns the error that `error` stands for.
-pub(super) fn actual(error: &(dyn Error + 'static)) -> &(dyn Error + 'static) {
+pub(super) fn actual<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     if let Some(CallError::Other(inner)) = error.downcast_ref() {
         return actual(inner.as_ref());
     }
