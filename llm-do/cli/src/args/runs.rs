@@ -64,19 +64,19 @@ pub(crate) struct ShowRunOptions {
 }
 
 #[derive(Args, Debug)]
-pub(in crate::app::cli) struct SettleOptions {
+pub(crate) struct SettleOptions {
     /// The id of the run.
-    pub(in crate::app::cli) id: String,
+    pub(crate) id: String,
     /// The key of the call, which `runs show ID` prints.
-    pub(in crate::app::cli) step: String,
+    pub(crate) step: String,
     /// The call has happened, and this is its result, as JSON.
     #[arg(long, value_name = "JSON", value_parser = json, required_unless_present = "not_done")]
-    pub(in crate::app::cli) result: Option<Value>,
+    pub(crate) result: Option<Value>,
     /// The call has not happened: it runs, once the rules approve it, when the run is resumed.
     #[arg(long, conflicts_with = "result")]
-    pub(in crate::app::cli) not_done: bool,
+    pub(crate) not_done: bool,
     #[command(flatten)]
-    pub(in crate::app::cli) source: RunSource,
+    pub(crate) source: RunSource,
 }
 
 /// Where the runs are, and how they are printed.

@@ -92,7 +92,7 @@ pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> 
 /// What a call of a tool changes; by default it determines whether a call needs approval.
 ///
 /// A tool declares it. That of a worker follows from its tools, and so does that of a script that declares none. What an effect changes
-/// for approval, concurrency, resumed runs and clients is listed at [`#[tool]`](macro@crate::tool#effects).
+/// for approval, concurrency, resumed runs and clients is listed at [`#[tool]`](macro@llm_do_macros::tool#effects).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

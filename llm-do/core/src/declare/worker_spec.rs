@@ -206,7 +206,7 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets the JSON schema of the arguments. Default: that of a [`Prompt`](crate::Prompt).
+    /// Sets the JSON schema of the arguments. Default: that of a [`Prompt`](crate::declare::prompt::Prompt).
     ///
     /// It has [limits](#schemas), and needs the feature `json-schema`.
     pub fn input_schema(mut self, schema: Value) -> Self {

@@ -63,7 +63,7 @@ pub type StepFuture = BoxFuture<'static, LocalOutcome>;
 /// recorded it and in each later one. An effect that is interrupted before it is recorded runs again: effects run at least
 /// once, and exactly once if none is interrupted. But before a tool starts that is neither `read_only` nor `idempotent`, a step of the
 /// kind [`Begun`](StepKind::Begun) is recorded: if the call then has no result, it may have had its effect, and is not made again
-/// unless the [setting](crate::OnUnknown) of its tool or the answer of a person has it made. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
+/// unless the [setting](crate::declare::tool::OnUnknown) of its tool or the answer of a person has it made. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
 /// required. The crate provides [`MemoryJournal`], [`FileJournal`] for one run, and `SqliteJournal` (feature `serve`) for many; a
 /// durable execution engine can implement this trait.
 ///
@@ -77,13 +77,13 @@ pub type StepFuture = BoxFuture<'static, LocalOutcome>;
 ///
 /// # Errors of calls
 ///
-/// Code gets the same error of a call live and in a resumed run: the same variant of [`CallError`](crate::CallError), with the same
+/// Code gets the same error of a call live and in a resumed run: the same variant of [`CallError`](crate::base::error::CallError), with the same
 /// text. Without a journal, its sources are what the tool returned. With any journal, they are:
 ///
 /// | The call failed with | Sources of the error |
 /// |---|---|
-/// | an error of a type that its tool, or a tool around it, [declares](macro@crate::tool#errors) | that error, read from JSON, and the texts of the errors around it; [`downcast_ref`](crate::CallError::downcast_ref) finds it |
-/// | a timeout, a failed model, an abstention or an unknown outcome of a nested call | the text; methods such as [`is_timeout`](crate::CallError::is_timeout) find the cause |
+/// | an error of a type that its tool, or a tool around it, [declares](macro@llm_do_macros::tool#errors) | that error, read from JSON, and the texts of the errors around it; [`downcast_ref`](crate::base::error::CallError::downcast_ref) finds it |
+/// | a timeout, a failed model, an abstention or an unknown outcome of a nested call | the text; methods such as [`is_timeout`](crate::base::error::CallError::is_timeout) find the cause |
 /// | a denial, a limit, a cancellation or another error that ends the run | what the tool returned: the error is not recorded |
 /// | another error | the text |
 ///

@@ -247,7 +247,7 @@ impl FunctionTool {
         self
     }
 
-    /// Sets the type of its errors, which a journal keeps, as by [`#[tool(error = ..)]`](macro@crate::tool#errors). Default: none, and
+    /// Sets the type of its errors, which a journal keeps, as by [`#[tool(error = ..)]`](macro@llm_do_macros::tool#errors). Default: none, and
     /// with a journal, callers get the text of an error.
     pub fn error_type<E>(mut self) -> Self
     where
@@ -266,9 +266,9 @@ impl FunctionTool {
     }
 
     /// Sets what is done about a call that began and whose outcome is not known, such as after its process died in it. Default:
-    /// the setting of the [runtime](crate::runtime::RuntimeBuilder::on_unknown).
+    /// the setting of the [runtime](crate::session::runtime::RuntimeBuilder::on_unknown).
     ///
-    /// As for linked tools, a [policy](crate::approval::Policy::on_unknown) with a setting for the tool replaces this.
+    /// As for linked tools, a [policy](crate::plane::approval::Policy::on_unknown) with a setting for the tool replaces this.
     pub fn on_unknown(mut self, setting: OnUnknown) -> Self {
         self.on_unknown = Some(setting);
         self

@@ -11,7 +11,7 @@ use crate::base::printable::printable_line;
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, EventKind, PlannedApproval, PlannedKind, RuleSource};
 
-/// What a [dry run](crate::dry_run) did not do, in order.
+/// What a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html) did not do, in order.
 ///
 /// `Display` writes it as text, and `Serialize` as JSON: an object with the list `calls`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,11 +21,11 @@ pub struct Plan {
     pub calls: Vec<PlannedCall>,
 }
 
-/// A call or an effect in the plan of a [dry run](crate::dry_run).
+/// A call or an effect in the plan of a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PlannedCall {
-    /// The id of the call, as in its [events](crate::event::Event).
+    /// The id of the call, as in its [events](crate::observe::event::Event).
     pub call: u64,
     /// The id of the call that made it; `None` for the root call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct PlannedCall {
     pub by: Caller,
     /// The names of the nested calls, from the root to the caller.
     pub path: Vec<Arc<str>>,
-    /// What the call would do, in one line: see [`ApprovalRequest::summary`](crate::approval::ApprovalRequest::summary).
+    /// What the call would do, in one line: see [`ApprovalRequest::summary`](crate::plane::approval::ApprovalRequest::summary).
     pub summary: String,
     /// The arguments, the input of the effect or the options of the server-side tool. What a type hides when it is serialized, such
     /// as a secret, is hidden here too.

@@ -162,11 +162,11 @@ pub enum CallError {
         thread: String,
     },
 
-    /// The call would change something or need approval, and the run is a [dry run](crate::dry_run): the call is in the plan, and
+    /// The call would change something or need approval, and the run is a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html): the call is in the plan, and
     /// nothing ran.
     #[error("`{tool}` did not run, since this is a dry run; the call is in the plan")]
     DryRun {
-        /// The registered name of the tool, or the name of the [effect](crate::CallContext::effect).
+        /// The registered name of the tool, or the name of the [effect](crate::plane::context::CallContext::effect).
         tool: String,
     },
 
@@ -199,7 +199,7 @@ pub enum CallError {
     ///
     /// Only calls of tools that are neither `read_only` nor `idempotent` have this error: when a run is resumed whose process died in
     /// such a call, and after a connection was lost on which such a call was sent. See
-    /// [`OnUnknown`](crate::OnUnknown).
+    /// [`OnUnknown`](crate::declare::tool::OnUnknown).
     #[error("the outcome of `{tool}` is unknown: {reason}; the call began at {began}, and may have had its effect")]
     OutcomeUnknown {
         /// The tool's registered name.

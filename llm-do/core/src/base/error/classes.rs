@@ -83,7 +83,7 @@ impl CallError {
         matches!(self.innermost(), Self::OutcomeUnknown { .. })
     }
 
-    /// Returns whether the call, or a call nested in it, did not run because the run is a [dry run](crate::dry_run).
+    /// Returns whether the call, or a call nested in it, did not run because the run is a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html).
     #[must_use]
     pub fn is_dry_run(&self) -> bool {
         matches!(self.innermost(), Self::DryRun { .. })

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 /// The error by which a tool reports that it does not know whether its effect has happened: it sent a request, and got no answer.
 ///
-/// The caller gets a [`CallError::OutcomeUnknown`](crate::CallError::OutcomeUnknown). The request must not be sent again, unless the
-/// service detects the repetition, such as by the [idempotency key](crate::CallContext::idempotency_key) of the call. A tool of an MCP
+/// The caller gets a [`CallError::OutcomeUnknown`](crate::base::error::CallError::OutcomeUnknown). The request must not be sent again, unless the
+/// service detects the repetition, such as by the [idempotency key](crate::plane::context::CallContext::idempotency_key) of the call. A tool of an MCP
 /// server that is neither `read_only` nor `idempotent` has this error when the connection is lost during a call.
 ///
 /// # Examples

@@ -72,7 +72,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         arguments: Option<EventValue>,
     },
-    /// In a [dry run](crate::dry_run): the call would change something or need approval, so it is in the plan.
+    /// In a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html): the call would change something or need approval, so it is in the plan.
     CallPlanned {
         /// What would run.
         what: PlannedKind,

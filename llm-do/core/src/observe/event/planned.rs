@@ -15,7 +15,7 @@ pub enum PlannedKind {
     Worker,
     /// A call of an entry.
     Entry,
-    /// An effect that code makes by [`CallContext::effect`](crate::CallContext::effect).
+    /// An effect that code makes by [`CallContext::effect`](crate::plane::context::CallContext::effect).
     Effect,
     /// A tool that the provider of a worker's model runs; the plan has it once for each call of the worker.
     ServerSideTool,

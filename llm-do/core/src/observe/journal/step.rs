@@ -29,7 +29,7 @@ pub enum StepKind {
     /// so that the approval of the call is used up.
     ///
     /// A part of its call, as its approval is. If it is recorded and the result of the call is not, the outcome of the call is
-    /// unknown: see [`OnUnknown`](crate::OnUnknown). What a person settles about it is a step of this kind too. Only calls of tools that are neither `read_only` nor `idempotent` have it.
+    /// unknown: see [`OnUnknown`](crate::declare::tool::OnUnknown). What a person settles about it is a step of this kind too. Only calls of tools that are neither `read_only` nor `idempotent` have it.
     /// A tool whose effects are steps of its own has it once it has failed, and one that has made steps has a second one then.
     Begun,
     /// A user's answer.

@@ -12,10 +12,10 @@ pub enum ApprovalMode {
     #[default]
     Prompt,
     /// Approves each call; [blocked](super::Rule::Blocked) calls stay blocked. The approver, if there is one, is asked about calls that
-    /// [began](super::ApprovalRequest::began) before and may have had their effect; without one, they are [reported](crate::OnUnknown).
+    /// [began](super::ApprovalRequest::began) before and may have had their effect; without one, they are [reported](crate::declare::tool::OnUnknown).
     ApproveAll,
     /// Denies each call; [pre-approved](super::Rule::PreApproved) calls still run. Calls that began before and may have had
-    /// their effect are [reported](crate::OnUnknown).
+    /// their effect are [reported](crate::declare::tool::OnUnknown).
     RejectAll,
 }
 

@@ -8,7 +8,7 @@ use crate::base::error::{CallError, Fault};
 use crate::plane::plan::Plan;
 
 impl<S> CallContext<S> {
-    /// Returns whether the run is a [dry run](crate::dry_run), for a tool that can show what it would change.
+    /// Returns whether the run is a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html), for a tool that can show what it would change.
     ///
     /// # Examples
     ///

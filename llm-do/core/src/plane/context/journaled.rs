@@ -48,12 +48,12 @@ impl<S> CallContext<S> {
     /// see [`destructive_effect`](Self::destructive_effect).
     ///
     /// Without a journal, `effect` just runs. With one, its value or its error is recorded: the text of the error, and its type
-    /// if a journal [keeps](macro@crate::tool#errors) it. A caller may handle the error and continue. If the error fails the run,
+    /// if a journal [keeps](macro@llm_do_macros::tool#errors) it. A caller may handle the error and continue. If the error fails the run,
     /// the effect runs again when the run is resumed.
     /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
     /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.
     ///
-    /// In a [dry run](crate::dry_run), the effect is only noted in the plan, unless the call is one of a tool that only reads.
+    /// In a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html), the effect is only noted in the plan, unless the call is one of a tool that only reads.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl<S> CallContext<S> {
 
     /// Returns a key that is unique to this call, and the same when a resumed run repeats the call.
     ///
-    /// An interrupted effect may run again when its run is resumed: see [`Policy`](crate::approval::Policy#resumed-runs). A
+    /// An interrupted effect may run again when its run is resumed: see [`Policy`](crate::plane::approval::Policy#resumed-runs). A
     /// service that receives this key can detect the repetition. In the tool of `reconcile`, it is the key of the call that the tool
     /// finds out about.
     #[must_use]

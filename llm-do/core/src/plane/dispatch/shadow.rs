@@ -34,7 +34,7 @@ use crate::plane::registry::{Prepared, Registered, Registry};
 /// - A shadow never asks for approval or input: it may call what is pre-approved, and the approval mode does not approve
 ///   anything else. Questions to the user fail. A worker that itself needs approval never runs as a shadow.
 /// - Shadows are not in the journal. A call is not shadowed if its result was replayed from a journal, if a shadow made it, if
-///   it was refused, cancelled, or stopped by a limit, or in a [dry run](crate::dry_run).
+///   it was refused, cancelled, or stopped by a limit, or in a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html).
 ///
 /// # Examples
 ///

@@ -186,7 +186,7 @@ impl Registered {
         }
     }
 
-    /// Returns whether its only argument is a [`Prompt`](crate::Prompt), which may have files.
+    /// Returns whether its only argument is a [`Prompt`](crate::declare::prompt::Prompt), which may have files.
     #[must_use]
     pub fn takes_prompt(&self) -> bool {
         self.takes_prompt

@@ -238,7 +238,7 @@ impl RunHandle {
         self.conversation.history()
     }
 
-    /// Returns what a [dry run](crate::dry_run) did not do so far; empty for other runs.
+    /// Returns what a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html) did not do so far; empty for other runs.
     ///
     /// For a run [under](Start::under) a dry run, it is the plan of the whole.
     #[must_use]

@@ -11,7 +11,7 @@ use crate::plane::registry::Registry;
 
 impl Policy {
     /// Sets what is done about a call of a tool, by its registered name, or of all tools of a toolset, if the call began and its outcome
-    /// is not known. Default: the setting of each tool, or else of the [runtime](crate::runtime::RuntimeBuilder::on_unknown).
+    /// is not known. Default: the setting of each tool, or else of the [runtime](crate::session::runtime::RuntimeBuilder::on_unknown).
     ///
     /// If several toolsets contain a tool, `ask` comes before `report`, and `report` before `rerun`.
     ///

@@ -70,7 +70,7 @@ impl RuntimeBuilder {
     /// Sets how many calls of one turn may run concurrently. Default: 16.
     ///
     /// The calls that a model makes in one answer run together if all of them are `read_only`: calls of tools, and of workers whose
-    /// [effect](crate::Effect) follows from their tools. So do neighboring calls that a script or the code of a model awaits together.
+    /// [effect](crate::declare::tool::Effect) follows from their tools. So do neighboring calls that a script or the code of a model awaits together.
     /// Other calls run one after another. With 1, all calls do.
     ///
     /// It counts the calls of each caller: workers that run together may each have as many calls of their own. Limits of usage are

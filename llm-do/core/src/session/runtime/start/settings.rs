@@ -167,15 +167,15 @@ impl<T, C> Start<T, C> {
         self
     }
 
-    /// Makes the run a [dry run](crate::dry_run): calls that only read run; every other call is noted in the
-    /// [plan](super::RunHandle::plan) and fails with [`CallError::DryRun`](crate::CallError::DryRun).
+    /// Makes the run a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html): calls that only read run; every other call is noted in the
+    /// [plan](super::RunHandle::plan) and fails with [`CallError::DryRun`](crate::base::error::CallError::DryRun).
     ///
     /// Nothing is asked of the approver, and nothing is recorded in a journal or taken from one, also not in that of
     /// [`journal`](Self::journal) or of the runtime.
     ///
     /// # Examples
     ///
-    /// See [`dry_run`](crate::dry_run).
+    /// See [`dry_run`](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html).
     pub fn dry_run(mut self) -> Self {
         self.root.settings.dry_run = Some(Arc::default());
         self
@@ -183,7 +183,7 @@ impl<T, C> Start<T, C> {
 
     /// Makes the run a [dry run](Self::dry_run) in which a function returns the results of planned calls, such as for a test.
     ///
-    /// A call for which it returns `None` fails with [`CallError::DryRun`](crate::CallError::DryRun). A server-side tool has no result:
+    /// A call for which it returns `None` fails with [`CallError::DryRun`](crate::base::error::CallError::DryRun). A server-side tool has no result:
     /// the worker works without it.
     ///
     /// # Examples
