@@ -47,7 +47,7 @@ pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub use self::settlement::Settlement;
 #[cfg(feature = "serve")]
-pub(crate) use self::settlement::UnknownCall;
+pub use self::settlement::UnknownCall;
 #[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
@@ -82,7 +82,7 @@ pub type StepFuture = BoxFuture<'static, LocalOutcome>;
 ///
 /// | The call failed with | Sources of the error |
 /// |---|---|
-/// | an error of a type that its tool, or a tool around it, [declares](macro@llm_do_macros::tool#errors) | that error, read from JSON, and the texts of the errors around it; [`downcast_ref`](crate::base::error::CallError::downcast_ref) finds it |
+/// | an error of a type that its tool, or a tool around it, [declares](https://docs.rs/llm-do/latest/llm_do/attr.tool.html#errors) | that error, read from JSON, and the texts of the errors around it; [`downcast_ref`](crate::base::error::CallError::downcast_ref) finds it |
 /// | a timeout, a failed model, an abstention or an unknown outcome of a nested call | the text; methods such as [`is_timeout`](crate::base::error::CallError::is_timeout) find the cause |
 /// | a denial, a limit, a cancellation or another error that ends the run | what the tool returned: the error is not recorded |
 /// | another error | the text |

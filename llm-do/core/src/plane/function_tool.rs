@@ -32,7 +32,8 @@ use crate::plane::script::Script;
 
 /// Where the changes happen that a call makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Acts {
+#[doc(hidden)]
+pub enum Acts {
     /// In its own body: the journal does not see them.
     Itself,
     /// In the calls and effects that it makes, which are steps of their own in the journal.
@@ -247,7 +248,7 @@ impl FunctionTool {
         self
     }
 
-    /// Sets the type of its errors, which a journal keeps, as by [`#[tool(error = ..)]`](macro@llm_do_macros::tool#errors). Default: none, and
+    /// Sets the type of its errors, which a journal keeps, as by [`#[tool(error = ..)]`](https://docs.rs/llm-do/latest/llm_do/attr.tool.html#errors). Default: none, and
     /// with a journal, callers get the text of an error.
     pub fn error_type<E>(mut self) -> Self
     where

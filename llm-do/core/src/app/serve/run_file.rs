@@ -59,7 +59,7 @@ impl RunFile {
     /// # Errors
     ///
     /// Returns an error if the run is unknown or has not ended, if the call cannot be settled, or if the file cannot be written.
-    pub(in crate::app) async fn settle(
+    pub async fn settle(
         &self,
         path: &Path,
         id: &str,

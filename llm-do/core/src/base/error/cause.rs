@@ -25,7 +25,7 @@ impl CallError {
     /// Returns the first error of the type `E` among this error and its causes.
     ///
     /// Finds the error that a tool returned, also in the error of a caller that passed it on. With a journal, it finds the errors whose
-    /// type a journal [keeps](macro@llm_do_macros::tool#errors), in a resumed run too.
+    /// type a journal [keeps](https://docs.rs/llm-do/latest/llm_do/attr.tool.html#errors), in a resumed run too.
     ///
     /// # Examples
     ///

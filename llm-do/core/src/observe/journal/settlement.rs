@@ -27,16 +27,17 @@ pub enum Settlement {
 #[cfg(feature = "serve")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "::schemars")]
-pub(crate) struct UnknownCall {
+#[doc(hidden)]
+pub struct UnknownCall {
     /// The key of its step, by which it is settled.
-    pub(crate) step: String,
+    pub step: String,
     /// The registered name of the tool.
-    pub(crate) tool: String,
+    pub tool: String,
     /// When it began last.
     #[schemars(with = "Option<String>")]
-    pub(crate) began: Option<Timestamp>,
+    pub began: Option<Timestamp>,
     /// What was settled about it.
-    pub(crate) settled: Option<Settlement>,
+    pub settled: Option<Settlement>,
 }
 
 /// The name of the part of a call that records that it began, before the number of the attempt.

@@ -48,7 +48,7 @@ impl<S> CallContext<S> {
     /// see [`destructive_effect`](Self::destructive_effect).
     ///
     /// Without a journal, `effect` just runs. With one, its value or its error is recorded: the text of the error, and its type
-    /// if a journal [keeps](macro@llm_do_macros::tool#errors) it. A caller may handle the error and continue. If the error fails the run,
+    /// if a journal [keeps](https://docs.rs/llm-do/latest/llm_do/attr.tool.html#errors) it. A caller may handle the error and continue. If the error fails the run,
     /// the effect runs again when the run is resumed.
     /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
     /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.

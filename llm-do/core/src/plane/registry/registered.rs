@@ -276,7 +276,8 @@ impl Registered {
     }
 
     /// Returns where the changes happen that a call of it makes.
-    pub(crate) fn acts(&self) -> Acts {
+    #[doc(hidden)]
+    pub fn acts(&self) -> Acts {
         match (&self.code, self.linked) {
             (Code::Value(tool), _) => tool.acts,
             (_, Some(def)) => Acts::of_linked(def),
@@ -297,7 +298,8 @@ impl Registered {
     }
 
     /// Returns whether a call of it that is made twice may do harm.
-    pub(crate) fn must_not_repeat(&self) -> bool {
+    #[doc(hidden)]
+    pub fn must_not_repeat(&self) -> bool {
         !matches!(self.effect, Effect::ReadOnly | Effect::Idempotent)
     }
 
