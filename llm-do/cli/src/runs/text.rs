@@ -177,7 +177,7 @@ fn unknown(call: &UnknownCall) -> String {
     let began = began.map(|began| format!(" began at {},", seconds(began))).unwrap_or_default();
     let outcome = match settled {
         Some(Settlement::Result(result)) => format!("has happened, with the result {}", cut(&result.to_string())),
-        Some(Settlement::NotDone) => "has not happened".to_owned(),
+        Some(_) => "has not happened".to_owned(),
         None => "may have had its effect".to_owned(),
     };
     format!("`{}`{began} {outcome}: {}", printable_line(tool), printable_line(step))
