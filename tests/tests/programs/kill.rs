@@ -199,7 +199,7 @@ fn assert_asked_once(case: &str, records: &[Record]) -> usize {
 
 /// Returns the line of the effect in a record.
 fn effect_line(record: &Record) -> Option<String> {
-    // That an outcome is not known is no effect.
+    // An unknown outcome is not an effect.
     if !record.value["outcome_unknown"].is_null() {
         return None;
     }
