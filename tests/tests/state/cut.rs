@@ -343,7 +343,10 @@ fn unknown(records: &[Record]) -> BTreeSet<u32> {
 
 /// Returns the tasks that these records report as unknown.
 fn reported(records: &[Record]) -> Vec<u32> {
-    let reports = records.iter().filter(|record| !record.value["outcome_unknown"].is_null());
+    // Of a call, and of an effect.
+    let failures =
+        |value: &Value| [&value["outcome_unknown"], &value["failure"]["outcome_unknown"]].map(Value::is_object);
+    let reports = records.iter().filter(|record| failures(&record.value).contains(&true));
     let mut ids: Vec<_> = reports.filter_map(id_of).collect();
     ids.sort_unstable();
     ids

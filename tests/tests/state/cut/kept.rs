@@ -108,7 +108,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Returns the effects that a process has made that dies after this number of records: as few, and as many as possible.
+    /// Returns the effects that a process has made that dies after this number of records: the fewest and the most possible.
     pub(crate) fn made_at(&self, records: &[Record], cut: usize, made: &[u32]) -> Vec<Vec<u32>> {
         let by_key = self.by_key.lock().unwrap();
         let count = |records: &[Record]| {
