@@ -82,7 +82,7 @@ use proc_macro::TokenStream;
 /// | `rerun` | is made again, once it is approved again: for tools that send the idempotency key of the call |
 ///
 /// The tool of `reconcile` is asked first. It has the same parameters, and returns an `Option` of the result: `None` if the call has not
-/// happened. In it, `ctx.idempotency_key()` is the key of the call. It has `effect = read_only`.
+/// happened. In it, `ctx.idempotency_key()` is the key of the call. It has `effect = read_only`. The compiler checks all three.
 ///
 /// # Approval
 ///

@@ -56,7 +56,7 @@ fn reconcile(tool: &Tool) -> Option<TokenStream> {
     Some(quote_spanned!(error_span(path)=> .reconcile(<#path as __llm_do::Tool>::NAME)))
 }
 
-/// Checks that the tool of `reconcile` has the same arguments, and returns an `Option` of the result, with errors at its path.
+/// Checks that the tool of `reconcile` only reads, has the same arguments, and returns an `Option` of the result, with errors at its path.
 fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
     let path = tool.reconcile.as_ref()?;
     let Callable { arguments, cfgs, .. } = &tool.callable;
@@ -67,6 +67,7 @@ fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
             fn returns<__T: __llm_do::Tool, __R: __llm_do::Tool<Output = ::core::option::Option<__T::Output>>>() {}
             returns::<#arguments, #path>();
         };
+        const _: () = __llm_do::assert_reads(<#path as __llm_do::Keyed>::OWN);
     };
     Some(in_anonymous_const(cfgs, &checks))
 }

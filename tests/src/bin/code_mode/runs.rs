@@ -154,7 +154,7 @@ async fn journaled(turns: &[Turn]) {
     }
 }
 
-/// Runs the code with a journal, and again as after a kill in its first call of `close_ticket`: with a person, who says that it has happened, and
+/// Runs the code with a journal, and again as after a kill in its first call of `close_ticket`: with a person who answers that it has happened, and
 /// without. Prints the results, and what was closed.
 async fn unknown(turns: &[Turn]) {
     let journaled =
