@@ -67,8 +67,8 @@ mod shown {
 
     /// Return what was paid.
     #[tool(effect = read_only)]
-    pub(crate) fn was_paid(number: u8, r#type: &str) -> Result<Option<u8>> {
-        Ok(r#type.is_empty().then_some(number))
+    pub(crate) fn was_paid(#[arg(rename = "no.")] number: u8, r#type: &str) -> Option<u8> {
+        r#type.is_empty().then_some(number)
     }
 
     /// Shows a query.
