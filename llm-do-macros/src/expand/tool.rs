@@ -6,7 +6,7 @@ use quote::{format_ident, quote, quote_spanned};
 use super::function::{self, Execution};
 use super::{arguments, declaration, error_span, in_anonymous_const};
 use crate::args::approval::Approval;
-use crate::args::tool::OnUnknown;
+use crate::args::on_unknown::OnUnknown;
 use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
@@ -72,8 +72,8 @@ fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
     Some(in_anonymous_const(cfgs, &checks))
 }
 
-/// What is done about a call whose outcome is not known.
-fn on_unknown(setting: OnUnknown) -> TokenStream {
+/// What is done about a call whose outcome is not known, of a tool or the members of a toolset.
+pub(super) fn on_unknown(setting: OnUnknown) -> TokenStream {
     let variant = match setting {
         OnUnknown::Ask => quote!(Ask),
         OnUnknown::Report => quote!(Report),

@@ -35,7 +35,7 @@ fn blocked() {}
 
 toolset! {
     /// With a rule.
-    pub(crate) ruled(approval = ask) = [ask, blocked];
+    pub(crate) ruled(approval = ask, on_unknown = report) = [ask, blocked];
 
     /// With a rule for a form, and a comma.
     #[allow(dead_code)]
@@ -48,7 +48,7 @@ toolset! {
 struct Database;
 
 /// A database.
-#[tool(approval = pre_approved, name = "database")]
+#[tool(approval = pre_approved, on_unknown = rerun, name = "database")]
 impl Database {
     fn open() -> Self {
         Self
