@@ -61,6 +61,7 @@ impl Grammar for Tool {
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
+        shared_keys::error(),
         shared_keys::timeout(),
         shared_keys::toolsets(),
         shared_keys::description(),

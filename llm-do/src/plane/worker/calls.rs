@@ -44,7 +44,7 @@ impl WorkerRun {
         stream::iter(calls).buffered(concurrency).try_collect().await
     }
 
-    /// Returns how many of these calls may run at once.
+    /// Returns how many of these calls may run concurrently.
     fn concurrency(&self, calls: &[ToolCall]) -> usize {
         let are_read_only = calls.iter().all(|call| self.ctx.is_read_only(&call.name));
         if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
