@@ -145,7 +145,7 @@ impl Marked {
 
 impl fmt::Debug for Marked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
+        fmt::Debug::fmt(&self.inner, f)
     }
 }
 
