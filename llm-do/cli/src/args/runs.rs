@@ -6,9 +6,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned, civil};
-use serde_json::Value;
-
 use llm_do_core::app::serve::{MAX_LIST, RunState};
+
+use super::OutcomeOptions;
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -69,12 +69,8 @@ pub(crate) struct SettleOptions {
     pub(crate) id: String,
     /// The key of the call, which `runs show ID` prints.
     pub(crate) step: String,
-    /// The call has happened, and this is its result, as JSON.
-    #[arg(long, value_name = "JSON", value_parser = json, required_unless_present = "not_done")]
-    pub(crate) result: Option<Value>,
-    /// The call has not happened: it runs, once the rules approve it, when the run is resumed.
-    #[arg(long, conflicts_with = "result")]
-    pub(crate) not_done: bool,
+    #[command(flatten)]
+    pub(crate) outcome: OutcomeOptions,
     #[command(flatten)]
     pub(crate) source: RunSource,
 }
@@ -94,11 +90,6 @@ pub(crate) struct RunSource {
     /// Print JSON, as the service returns it.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Parses JSON.
-fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("expected JSON, such as `7` or `\"done\"`: {error}"))
 }
 
 /// Parses a time, or how long ago it was.

@@ -36,9 +36,9 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::hybrid::Hybrids;
-pub use self::journal::recorded_outcome;
 #[cfg(feature = "serve")]
-pub(crate) use self::journal::{may_repeat_effects, unknown_calls};
+pub(crate) use self::journal::may_repeat_effects;
+pub use self::journal::{recorded_outcome, unknown_calls};
 use self::pipeline::CallResult;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;

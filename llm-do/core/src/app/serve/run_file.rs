@@ -59,12 +59,7 @@ impl RunFile {
     /// # Errors
     ///
     /// Returns an error if the run is unknown or has not ended, if the call cannot be settled, or if the file cannot be written.
-    pub async fn settle(
-        &self,
-        path: &Path,
-        id: &str,
-        (step, settlement): (&str, &Settlement),
-    ) -> Result<(), BoxError> {
+    pub async fn settle(&self, path: &Path, id: &str, (step, settlement): (&str, &Settlement)) -> Result<(), BoxError> {
         let run = self.0.run(id, 1)?.ok_or_else(|| format!("unknown run `{id}`"))?.0;
         if !run.state.is_unsuccessful() {
             return Err("only calls of failed and cancelled runs are settled; answer what this run asks".into());
