@@ -131,18 +131,21 @@ impl Project {
 
     /// Returns the file with its policy, if it has one.
     #[doc(hidden)]
+    #[must_use]
     pub fn policy_file(&self) -> Option<&Path> {
         self.policy_file.as_deref()
     }
 
     /// Returns whether it defines nothing that can be called.
     #[doc(hidden)]
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entry.is_none() && self.workers.is_empty() && self.aliases.is_empty() && self.scripts.is_empty()
     }
 
     /// Returns whether a path is that of a file that [`open`](Self::open) reads.
     #[doc(hidden)]
+    #[must_use]
     pub fn is_project_file(path: &Path) -> bool {
         let is_manifest = path.file_name().is_some_and(|name| name == read::MANIFEST);
         path.is_file() && (is_manifest || read::is_worker_file(path))

@@ -9,12 +9,14 @@ const MAX_DIAGNOSTIC: usize = 4_000;
 
 /// Returns the longest beginning of a text that has at most `bytes` bytes.
 // The standard library has `str::floor_char_boundary` from Rust 1.91 on.
+#[must_use]
 pub fn clip(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     &text[..end]
 }
 
 /// Returns a diagnostic as it is shown: a name in it may have any length.
+#[must_use]
 pub fn diagnostic(text: &str) -> Cow<'_, str> {
     match clip(text, MAX_DIAGNOSTIC) {
         whole if whole.len() == text.len() => Cow::Borrowed(text),

@@ -37,6 +37,7 @@ pub(crate) fn not_a_file() -> io::Error {
 }
 
 /// Returns the folder that a path names: the current one if the path is empty, as the parent of a file name is.
+#[must_use]
 pub fn folder_or_current(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
@@ -87,12 +88,14 @@ pub fn refuse_link(path: &Path) -> io::Result<()> {
 }
 
 /// Returns the error for a path that is a link.
+#[must_use]
 pub fn link_fault(path: &Path) -> io::Error {
     let target = std::fs::read_link(path).unwrap_or_default();
     io::Error::other(format!("it is a link to {}, which is not followed; name the file itself", target.display()))
 }
 
 /// Returns whether a path is a device or an open file of this process, such as `/dev/stdout`, by its folder: no project brings those.
+#[must_use]
 pub fn is_stream(path: &Path) -> bool {
     path.parent().is_some_and(|folder| STREAMS.iter().any(|known| folder == Path::new(known)))
 }

@@ -4,11 +4,13 @@
 ///
 /// Escaped are control and format characters, bidirectional controls, line separators, fillers, and private and
 /// unassigned characters. The joiners inside an emoji stay.
+#[must_use]
 pub fn printable(text: &str) -> String {
     escaped(text, &['\n', '\t'])
 }
 
 /// Escapes invisible characters like [`printable`], and line breaks and tabs too, so that the text is one line.
+#[must_use]
 pub fn printable_line(text: &str) -> String {
     escaped(text, &[])
 }
@@ -40,6 +42,7 @@ fn escaped(text: &str, kept: &[char]) -> String {
 }
 
 /// Returns whether a character is invisible on its own; line breaks and tabs count as invisible.
+#[must_use]
 pub fn is_hidden(character: char) -> bool {
     match character {
         // std escapes the spaces of other widths too.

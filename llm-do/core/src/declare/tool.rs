@@ -111,6 +111,7 @@ pub enum Effect {
 impl Effect {
     /// Returns the word for it, as in JSON.
     #[doc(hidden)]
+    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",

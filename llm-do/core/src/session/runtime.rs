@@ -178,12 +178,14 @@ impl Runtime {
 
     /// Returns the name of the model of workers that declare none.
     #[doc(hidden)]
+    #[must_use]
     pub fn model_name(&self) -> Option<String> {
         self.plane.models.session_model()
     }
 
     /// Returns the problems of models that `check` reports.
     #[doc(hidden)]
+    #[must_use]
     pub fn model_findings(&self) -> Findings {
         self.plane.models.findings(&self.plane.registry)
     }

@@ -221,6 +221,7 @@ impl Proposer {
 
     /// Returns the name of the script's function.
     #[doc(hidden)]
+    #[must_use]
     pub fn script_name(&self) -> &str {
         &self.name
     }

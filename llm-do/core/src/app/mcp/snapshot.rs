@@ -34,6 +34,7 @@ pub fn check_snapshots(live: &Snapshot) -> Result<Changes, Changes> {
 /// Returns the servers of the linked snapshots, sorted.
 #[cfg(feature = "mcp")]
 #[doc(hidden)]
+#[must_use]
 pub fn linked_servers() -> std::collections::BTreeSet<&'static str> {
     inventory::iter::<SnapshotDef>.into_iter().map(|def| def.server).collect()
 }

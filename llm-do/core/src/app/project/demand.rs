@@ -67,11 +67,13 @@ impl Demand {
     }
 
     /// Returns whether it is the approval mode of a `project.json`.
+    #[must_use]
     pub fn is_of_mode(&self) -> bool {
         self.kind == Kind::Approval && self.text == EVERY_CALL
     }
 
     /// Returns whether the rest of the project can be used without it.
+    #[must_use]
     pub fn can_be_dropped(&self) -> bool {
         matches!(self.kind, Kind::Server | Kind::Approval)
     }
@@ -109,12 +111,14 @@ impl Project {
 
     /// Returns what the user agrees to, besides the demands: the digests of all files that were read.
     #[doc(hidden)]
+    #[must_use]
     pub fn digests(&self) -> &Digests {
         &self.files
     }
 
     /// Returns what was opened, without links.
     #[doc(hidden)]
+    #[must_use]
     pub fn opened(&self) -> &Path {
         &self.path
     }
@@ -145,6 +149,7 @@ impl Project {
 
 /// Describes a folder that holds more than a project: the user's home folder, one above it, or one that looks like one.
 #[doc(hidden)]
+#[must_use]
 pub fn root_demand(root: &Path) -> Option<String> {
     let canonical = folder_or_current(root).canonicalize().ok()?;
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());

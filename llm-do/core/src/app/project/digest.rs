@@ -18,6 +18,7 @@ pub type Digests = BTreeMap<String, Digest>;
 pub struct Digest(String);
 
 impl Digest {
+    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self::hexadecimal(&Sha256::digest(bytes))
     }

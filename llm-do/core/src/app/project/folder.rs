@@ -45,6 +45,11 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// Opens the folder of a project.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be opened.
     pub fn open(root: &Path) -> io::Result<Self> {
         let canonical = folder_or_current(root).canonicalize()?;
         let dir = Dir::open_ambient_dir(&canonical, ambient_authority())?;
@@ -90,6 +95,10 @@ impl Folder {
     }
 
     /// Returns the text of a file of the project, of at most the size of a worker file, and remembers its digest.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it is not in the folder, is too large or cannot be read.
     pub fn text(&self, path: &Path) -> io::Result<String> {
         self.text_of(path, Texts::Own)
     }
@@ -177,6 +186,7 @@ pub fn check_kind(metadata: &Metadata) -> io::Result<()> {
 ///
 /// No two paths have the same key: bytes that are not text are escaped, and so is the backslash.
 #[doc(hidden)]
+#[must_use]
 pub fn digest_key(path: &Path) -> String {
     let parts: Vec<_> = path
         .components()

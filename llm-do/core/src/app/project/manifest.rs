@@ -192,6 +192,7 @@ impl Reading<'_> {
 
 /// Replaces a leading `~` by the user's home folder.
 #[doc(hidden)]
+#[must_use]
 pub fn expanded(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),

@@ -28,6 +28,7 @@ impl Project {
     /// Uses the tokens that are kept there.
     #[cfg(feature = "mcp")]
     #[doc(hidden)]
+    #[must_use]
     pub fn with_tokens(mut self, tokens: Option<TokenStore>) -> Self {
         self.tokens = tokens;
         self
@@ -35,6 +36,7 @@ impl Project {
 
     /// Lists its servers.
     #[doc(hidden)]
+    #[must_use]
     pub fn server_files(&self) -> &[ServerFile] {
         &self.servers
     }

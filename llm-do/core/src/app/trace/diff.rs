@@ -55,6 +55,7 @@ pub(crate) struct Measured {
 
 /// Returns how each call of `after` differs from that of `before` with the same callers, name and order.
 #[doc(hidden)]
+#[must_use]
 pub fn compare(before: &Trace, after: &Trace) -> Vec<Difference> {
     below(Some((before, &before.roots)), Some((after, &after.roots)))
 }

@@ -37,6 +37,7 @@ impl Style {
 
 /// Returns the calls of all runs, each indented below its caller, with its figures in columns.
 #[doc(hidden)]
+#[must_use]
 pub fn tree(trace: &Trace, style: Style) -> String {
     let mut text = Printed { trace, style, columns: Columns::of(trace), text: String::new() };
     for (number, root) in trace.roots.iter().enumerate() {

@@ -93,6 +93,7 @@ impl EffectLog {
     }
 
     /// Returns the calls in their order, and how many further ones there were.
+    #[must_use]
     pub fn into_parts(self) -> (Vec<MadeEffect>, u64) {
         (self.effects, self.left_out)
     }
@@ -125,6 +126,7 @@ impl fmt::Display for MadeEffect {
 
 impl EffectLog {
     /// Returns the lines that follow an error at the terminal; empty if no call may have changed something.
+    #[must_use]
     pub fn after_error(&self) -> String {
         if self.effects.is_empty() {
             return String::new();

@@ -57,6 +57,7 @@ impl ReplayCheck {
     }
 
     /// Returns what was found since the last call.
+    #[must_use]
     pub fn take(&self) -> Checked {
         std::mem::take(&mut *self.0.checked.lock().ignore_poison())
     }

@@ -279,6 +279,7 @@ pub(super) fn describe_place(parent: &str, place: u32) -> String {
 
 /// Returns the name in the last part of a key.
 #[doc(hidden)]
+#[must_use]
 pub fn name(key: &str) -> String {
     names(key).last().unwrap_or_default()
 }
@@ -314,6 +315,7 @@ fn ordinal(n: u64) -> String {
 
 /// Returns a digest of a value as 16 hexadecimal digits, independent of the order of object fields.
 #[doc(hidden)]
+#[must_use]
 pub fn digest(value: &Value) -> String {
     hex(hash(value))
 }

@@ -35,6 +35,7 @@ impl PromiseSpec {
     /// Returns the digest of what the person sees, which an answer names.
     #[cfg(feature = "serve")]
     #[doc(hidden)]
+    #[must_use]
     pub fn digest(&self) -> String {
         use base64::Engine as _;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD;

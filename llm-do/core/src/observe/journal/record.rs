@@ -65,6 +65,7 @@ impl Record {
 
     /// Returns the key of the call that this is a part of, or its own key.
     #[doc(hidden)]
+    #[must_use]
     pub fn call(&self) -> &str {
         key::call(&self.key, &self.parent)
     }

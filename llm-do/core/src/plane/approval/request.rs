@@ -101,6 +101,7 @@ pub struct ApprovalRequest {
 impl ApprovalRequest {
     /// Returns whether the arguments are all that the call has: no files, no other fields, and a tool with this name alone.
     #[doc(hidden)]
+    #[must_use]
     pub fn is_shown_in_full(&self) -> bool {
         self.given.is_none() && !self.has_files && self.variant.is_none()
     }

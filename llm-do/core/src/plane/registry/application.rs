@@ -44,16 +44,19 @@ impl Application {
     }
 
     /// Returns the version, or that of this crate.
+    #[must_use]
     pub fn version(&self) -> &str {
         self.version.as_deref().unwrap_or(env!("CARGO_PKG_VERSION"))
     }
 
     /// Returns the version for people, who must see whose it is.
+    #[must_use]
     pub fn shown_version(&self) -> String {
         self.version.clone().unwrap_or_else(|| format!("({CRATE})").replace('/', " "))
     }
 
     /// Returns the header `user-agent` of requests: the application, then this crate.
+    #[must_use]
     pub fn user_agent(&self) -> String {
         let token = |text: &str| -> String {
             let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.+".contains(char);

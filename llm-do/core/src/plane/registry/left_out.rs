@@ -34,6 +34,7 @@ impl LeftOut {
 impl Registry {
     /// Returns why what has this name is left out.
     #[doc(hidden)]
+    #[must_use]
     pub fn why_left_out(&self, name: &str) -> Option<String> {
         why_left_out(&self.left_out, name).map(|why| why.trim_start_matches("; ").to_owned())
     }
@@ -41,6 +42,7 @@ impl Registry {
 
 /// Returns why something of this name is left out, as the end of a message.
 #[doc(hidden)]
+#[must_use]
 pub fn why_left_out(left_out: &[LeftOut], name: &str) -> Option<String> {
     let found = left_out.iter().find(|left_out| left_out.is_named(name))?;
     Some(format!("; it is left out: {}", found.reason))

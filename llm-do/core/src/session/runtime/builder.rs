@@ -210,6 +210,7 @@ impl RuntimeBuilder {
 
     /// Returns the prices of models.
     #[doc(hidden)]
+    #[must_use]
     pub fn price_table(&self) -> &PriceTable {
         &self.config.prices
     }

@@ -40,6 +40,7 @@ impl From<RegistryError> for BuildError {
 impl BuildError {
     /// Returns the text for the command line, where the application does not call `Runtime::builder()` itself.
     #[doc(hidden)]
+    #[must_use]
     pub fn of_command_line(&self) -> String {
         let Self::MissingState(missing) = self else { return self.to_string() };
         let heading = "missing state; set it with `Cli::new().configure(|builder| builder.state(..))`:";

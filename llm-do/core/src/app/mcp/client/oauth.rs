@@ -180,6 +180,10 @@ impl TokenStore {
     }
 
     /// Removes the tokens of the server at `url`; returns whether there were some.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if they cannot be removed.
     #[cfg(feature = "project")]
     pub async fn forget(&self, url: &str) -> Result<bool, BoxError> {
         let store = self.of(url);
@@ -191,6 +195,7 @@ impl TokenStore {
 
     /// Returns the file with the tokens of the server at `url`, if they are in one.
     #[cfg(feature = "project")]
+    #[must_use]
     pub fn file(&self, url: &str) -> Option<PathBuf> {
         let folder = match self {
             Self::Folder(folder) => folder,

@@ -15,6 +15,7 @@ const HARMLESS: [&str; 2] = ["user_input_ask_user", "worker_call"];
 
 /// Returns what a worker does beyond asking the model of the user with tools whose calls are approved.
 #[doc(hidden)]
+#[must_use]
 pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]) -> Vec<Demand> {
     // Without `..`: a new key does not compile before it is decided whether it is a demand.
     let WorkerSpec {

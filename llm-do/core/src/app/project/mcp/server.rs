@@ -64,6 +64,7 @@ impl ServerFile {
     }
 
     /// Returns the name of the server.
+    #[must_use]
     pub fn name(&self) -> &str {
         &self.server.name.value
     }

@@ -100,6 +100,7 @@ pub struct LogIn<'a> {
 
 impl ServerFile {
     /// Returns how the user logs in; `None` for a program.
+    #[must_use]
     pub fn log_in(&self) -> Option<Result<LogIn<'_>, String>> {
         let McpTransport::Http { url, oauth, .. } = &self.server.transport else { return None };
         Some(expanded(url).map(|url| LogIn { file: self, url, oauth }))
@@ -108,6 +109,7 @@ impl ServerFile {
 
 impl LogIn<'_> {
     /// Returns the port of the redirect; 0 for any.
+    #[must_use]
     pub fn port(&self) -> u16 {
         self.oauth.callback_port.unwrap_or_default()
     }

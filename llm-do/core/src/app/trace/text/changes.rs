@@ -7,6 +7,7 @@ use crate::base::printable::printable_line;
 
 /// Returns the calls that differ, with their callers.
 #[doc(hidden)]
+#[must_use]
 pub fn changes(differences: &[Difference], style: Style) -> String {
     let mut text = String::new();
     for difference in differences {

@@ -20,6 +20,7 @@ pub struct Rows<'a> {
 
 impl Rows<'_> {
     /// Returns the rows of a text, each ended by a line break.
+    #[must_use]
     pub fn format(&self, text: &str) -> String {
         let (mut output, mut column) = (self.first.to_owned(), Some(columns(self.first)));
         self.push(&mut output, &mut column, text);

@@ -12,6 +12,7 @@ const LINES: usize = 10;
 
 /// Puts a value between two texts: a value of one line on the same line, a longer one below, each line behind a bar.
 #[doc(hidden)]
+#[must_use]
 pub fn with_value(before: &str, value: &str, after: &str) -> String {
     let mut lines = value.lines();
     match (lines.next(), lines.next()) {

@@ -147,12 +147,14 @@ impl RuntimeBuilder {
 
     /// Returns whether calls that need approval would be denied, because no approver is set.
     #[doc(hidden)]
+    #[must_use]
     pub fn has_no_approver(&self) -> bool {
         self.mode.unwrap_or_default() == ApprovalMode::Prompt && self.approver.is_none()
     }
 
     /// Returns whether the approver decides about calls that need approval.
     #[doc(hidden)]
+    #[must_use]
     pub fn asks_approver(&self) -> bool {
         self.mode.unwrap_or_default() == ApprovalMode::Prompt && self.approver.is_some()
     }

@@ -131,6 +131,7 @@ impl RuntimeBuilder {
 
     /// Returns the token that cancels all runs.
     #[doc(hidden)]
+    #[must_use]
     pub fn cancellation_token(&self) -> CancellationToken {
         self.cancellation.clone()
     }

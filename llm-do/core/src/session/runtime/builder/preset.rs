@@ -20,6 +20,7 @@ pub struct Preset {
 impl RuntimeBuilder {
     /// Returns the settings that were set so far.
     #[doc(hidden)]
+    #[must_use]
     pub fn preset(&self) -> Preset {
         let model = self.model.as_ref().map(|model| model.name.clone());
         Preset {

@@ -40,6 +40,7 @@ impl RuntimeBuilder {
 
     /// Returns what the sources left out, and the rules of the policy that approve nothing, once the items are collected.
     #[doc(hidden)]
+    #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
