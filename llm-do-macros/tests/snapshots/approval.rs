@@ -166,7 +166,8 @@ const _: () = {
         .approval(__llm_do::DeclaredRule::Blocked("not here"))
         .summary("{{write}} {content} to {path}").output({ #[allow(unused_imports)] use
         __llm_do::NoSchema as _; < __llm_do::SchemaProbe << write as __llm_do::Tool >
-        ::Output >> ::SCHEMA })
+        ::Output >> ::SCHEMA }).error({ #[allow(unused_imports)] use
+        __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < () >> ::TYPE })
     }
 };
 #[allow(
@@ -221,7 +222,6 @@ const _: () = {
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("files", "", < files as __llm_do::Toolset > ::MEMBERS,
         __llm_do::Location::new(::core::file!(), ::core::line!()),)
-        .approval(__llm_do::DeclaredRule::Ask)
-        .on_unknown(__llm_do::OnUnknown::Report)
+        .approval(__llm_do::DeclaredRule::Ask).on_unknown(__llm_do::OnUnknown::Report)
     }
 };

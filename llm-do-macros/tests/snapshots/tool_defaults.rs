@@ -184,6 +184,7 @@ const _: () = {
         .package(::core::option_env!("CARGO_PKG_NAME"),
         ::core::option_env!("CARGO_PKG_VERSION")),).output({ #[allow(unused_imports)] use
         __llm_do::NoSchema as _; < __llm_do::SchemaProbe << ListFiles as __llm_do::Tool >
-        ::Output >> ::SCHEMA })
+        ::Output >> ::SCHEMA }).error({ #[allow(unused_imports)] use
+        __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < () >> ::TYPE })
     }
 };

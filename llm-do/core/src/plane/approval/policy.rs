@@ -1,6 +1,5 @@
 //! The approval policy of the program that uses the tools.
 
-#[cfg(feature = "project")]
 mod advance;
 mod calls;
 mod condition;

@@ -112,8 +112,7 @@ pub(super) fn expanded(text: &str) -> Result<String, String> {
 mod tests {
     use super::{expand, names};
 
-    #[doc(hidden)]
-    pub fn expanded(text: &str) -> Result<String, String> {
+    fn expanded(text: &str) -> Result<String, String> {
         expand(text, |name| match name {
             "A" => Some("a".to_owned()),
             "EMPTY" => Some(String::new()),

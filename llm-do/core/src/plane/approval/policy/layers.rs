@@ -3,16 +3,13 @@
 //! A rule of an earlier policy comes before every rule of a later one, also before a more specific one: a rule of the program
 //! for a toolset before one of a project for a tool, or for one call. Only a block holds from every policy.
 
-#[cfg(feature = "project")]
 use std::collections::BTreeMap;
-#[cfg(feature = "project")]
 use std::sync::Arc;
 
 use super::Policy;
 
 impl Policy {
     /// Adds a policy whose rules apply where this one and those behind it have none.
-    #[cfg(feature = "project")]
     pub(crate) fn or(mut self, mut other: Self) -> Self {
         other.drop_rules_of(&self);
         self.decide = self.decide.or(other.decide.take());
@@ -32,7 +29,6 @@ impl Policy {
     }
 
     /// Drops the rules for names for which `earlier` has one of the same kind: it replaces them, also a block.
-    #[cfg(feature = "project")]
     fn drop_rules_of(&mut self, earlier: &Self) {
         drop_names(&mut self.tools, &earlier.tools);
         drop_names(&mut self.toolsets, &earlier.toolsets);
@@ -43,7 +39,6 @@ impl Policy {
     }
 }
 
-#[cfg(feature = "project")]
 fn drop_names<T>(rules: &mut BTreeMap<Arc<str>, T>, earlier: &BTreeMap<Arc<str>, T>) {
     rules.retain(|name, _| !earlier.contains_key(name));
 }
