@@ -35,7 +35,6 @@ pub(crate) struct SessionConfig {
     pub(crate) sink_capacity: usize,
     pub(crate) settings: Settings,
     pub(crate) project_root: PathBuf,
-    #[cfg_attr(not(any(feature = "filesystem", feature = "project")), expect(dead_code, reason = "of files"))]
     pub(crate) working_folder: WorkingFolder,
     pub(crate) max_depth: u32,
     /// How many tools a worker's request has before its model has to search for them.

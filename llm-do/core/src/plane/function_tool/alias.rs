@@ -12,6 +12,7 @@ use crate::plane::definition::{DeclaredRule, Decode, Implementation, ToolDef};
 /// Another name of a linked tool.
 #[derive(Debug)]
 #[doc(hidden)]
+#[cfg_attr(not(feature = "project"), expect(unreachable_pub, reason = "projects show it"))]
 pub struct Alias {
     pub(crate) name: String,
     /// The registered name of the tool.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::Policy;
 use super::calls::{CallRule, MatchedCalls};
-use crate::declare::tool::{Effect, OnUnknown};
+use crate::declare::tool::Effect;
+#[cfg(feature = "project")]
+use crate::declare::tool::OnUnknown;
 use crate::plane::approval::Rule;
 
 impl Policy {
@@ -40,6 +42,7 @@ impl Policy {
     }
 
     /// Drops the rules that approve calls in advance.
+    #[cfg(feature = "project")]
     pub(crate) fn without_advance(mut self) -> Self {
         let is_kept = |rule: &Rule| *rule != Rule::PreApproved;
         self.tools.retain(|_, rule| is_kept(rule));
