@@ -49,7 +49,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     emptied(private().open(path)?)
 }
 
-/// As [`create_private`], for a file in a folder that may be that of a project: a link is an error.
+/// As `create_private`, for a file in a folder that may be that of a project: a link is an error.
 pub fn create_private_unlinked(path: &Path) -> io::Result<File> {
     emptied(open_unlinked(&mut private(), path)?)
 }

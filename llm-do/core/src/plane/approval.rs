@@ -5,7 +5,7 @@
 //! [`ApprovalMode`] decides about it, or an approval in memory that covers equal calls. Otherwise it waits in the approval queue,
 //! where equal requests of one caller share an answer, until the [`Approver`] returns a [`Decision`]; an [`ApprovalInbox`] is the
 //! approver whose requests another task answers. While edited arguments cannot run, the approver is asked again. The result is an
-//! [`Approval`]: the verdict with the edited arguments, who decided, and the [scope](ApprovalScope). The journal records it, an event
+//! `Approval`: the verdict with the edited arguments, who decided, and the [scope](ApprovalScope). The journal records it, an event
 //! reports it, and the memory keeps it if it covers more than its call.
 
 mod approvals;

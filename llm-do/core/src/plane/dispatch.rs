@@ -1,4 +1,4 @@
-//! Makes the calls of runs; [`pipeline`] is the path of each.
+//! Makes the calls of runs; `pipeline` is the path of each.
 
 mod approve;
 mod begun;
