@@ -17,7 +17,7 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
-use llm_do_worker_file::{MODEL_CHOICE, check_model_name};
+use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -33,6 +33,8 @@ pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
 pub(crate) use self::toolset::{Toolset, ToolsetItem};
 pub(crate) use self::worker_file::{File, OutputSchema};
 use crate::args::approval::Approval;
+use crate::args::on_unknown::OnUnknown;
+use crate::args::server_side::ServerSideTools;
 use crate::args::shared_keys::SharedKeys;
 use crate::args::toolset::Toolsets;
 use crate::args::{self, tool, worker};
@@ -94,6 +96,21 @@ pub(crate) struct Callable {
     pub(crate) toolsets: Option<Toolsets>,
     /// The maximum duration of a call: a constant expression.
     pub(crate) timeout: Option<Expr>,
+    /// The type of the errors that a journal keeps, if the attribute names it.
+    pub(crate) error: Option<Type>,
+    /// What a call may change, if that is known; for a worker, what the provider of its model may change.
+    pub(crate) effect: Option<tool::Effect>,
+    pub(crate) effect_source: EffectSource,
+}
+
+/// What decides the effect of an item.
+pub(crate) enum EffectSource {
+    /// Its declaration and its toolsets.
+    Toolsets,
+    /// The tool of a worker's provider whose effect is unknown.
+    ServerSideTool(&'static str),
+    /// The declaration of a worker that gives a reason, which holds for all that its toolsets contain.
+    Reason,
 }
 
 impl Callable {
@@ -132,6 +149,9 @@ impl Callable {
             has_struct,
             toolsets: shared_keys.toolsets,
             timeout: shared_keys.timeout,
+            error: shared_keys.error,
+            effect: None,
+            effect_source: EffectSource::Toolsets,
             arguments,
             parameters,
             output,
@@ -152,8 +172,10 @@ impl Callable {
 /// A function under `#[tool]`.
 pub(crate) struct Tool {
     pub(crate) callable: Callable,
-    pub(crate) effect: Option<tool::Effect>,
     pub(crate) approval: Option<Approval>,
+    pub(crate) on_unknown: Option<OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened.
+    pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
     /// The function that shows the approver what a call would do.
@@ -171,12 +193,19 @@ impl Tool {
         if let (Some(inline), Some(_)) = (&tool.inline, &tool.shared_keys.timeout) {
             errors.push(inline, "an `inline` tool cannot time out; remove `inline` or `timeout`");
         }
-        let callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
+        if let (Some(path), Some(tool::Effect::ReadOnly | tool::Effect::Idempotent)) = (&tool.reconcile, tool.effect) {
+            errors.push(
+                path,
+                "`reconcile` is for calls that must not run twice; remove it, since this tool may run again",
+            );
+        }
+        let mut callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
+        callable.effect = tool.effect;
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
-        let tool::Tool { effect, approval, preview, inline, .. } = tool;
-        Self { callable, effect, approval, summary, preview, inline: inline.is_some() }
+        let tool::Tool { approval, on_unknown, reconcile, preview, inline, .. } = tool;
+        Self { callable, approval, on_unknown, reconcile, summary, preview, inline: inline.is_some() }
     }
 }
 
@@ -220,11 +249,24 @@ impl Worker {
         if let Some(model) = &args.model {
             let _ = check_model_name(&model.value()).map_err(|fault| errors.push(model, fault));
         }
+        match (&args.effect_reason, &args.effect) {
+            (Some(reason), None) => errors.push(reason, REASON_WITHOUT_EFFECT),
+            (Some(reason), Some(_)) if reason.value().trim().is_empty() => errors.push(reason, BLANK_REASON),
+            _ => {}
+        }
         if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
             errors.push(&globs.0, MODEL_CHOICE);
         }
         let shared_keys = std::mem::take(&mut args.shared_keys);
-        let callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
+        let mut callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
+        let tools = args.server_side_tools.as_ref().filter(|_| args.effect.is_none());
+        let acting = tools.and_then(ServerSideTools::acting);
+        callable.effect = args.effect.or_else(|| acting.is_none().then_some(tool::Effect::ReadOnly));
+        callable.effect_source = match (acting, &args.effect_reason) {
+            (_, Some(_)) => EffectSource::Reason,
+            (Some(tool), None) => EffectSource::ServerSideTool(tool),
+            (None, None) => EffectSource::Toolsets,
+        };
         // Invalid parameters are missing.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);

@@ -34,9 +34,12 @@ use proc_macro::TokenStream;
 /// | `args = Ident` | The name of the argument struct. Default: the function's name |
 /// | `effect = read_only` | What a call may change, see [below](#effects). Default: unknown, so calls need approval |
 /// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: set by a toolset, or else by the effect |
+/// | `on_unknown = report` | What is done about a call whose outcome is unknown, see [below](#unknown-outcomes). Default: set by a toolset, or else by the runtime |
+/// | `reconcile = path` | A read-only tool that finds out whether a call has happened, see [below](#unknown-outcomes). Default: none |
 /// | `summary = "write to {path}"` | One line that describes a call to the approver, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `preview = path` | A function whose text shows the approver what the call would do, see [below](#approval). Default: none |
 /// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
+/// | `error = Type` | The type of the errors that a journal keeps, see [below](#errors). Default: the function's own, if it can be kept |
 /// | `timeout = "30s"` | The maximum duration of a call, also as a constant `Duration`, see [below](#timeout). Default: the caller's |
 /// | `toolsets = [path, "name"]` | What the function may call, as [members](#members). Default: every registered item |
 /// | `description = ".."` | The description, instead of the doc comment: any `&'static str`, such as `include_str!(..)` |
@@ -53,6 +56,34 @@ use proc_macro::TokenStream;
 /// | not set | none of these, such as appending a line or adding a row | needed |
 ///
 /// A call that is both idempotent and destructive, such as deleting a file, is `destructive`.
+///
+/// A tool that declares `read_only` or `idempotent` does not compile if its `toolsets` contain something with a stronger effect. From
+/// the weakest to the strongest, the effects are `read_only`, `idempotent`, not set, and `destructive`.
+///
+/// | Member | Its effect in this comparison |
+/// |---|---|
+/// | A tool | The one that it declares |
+/// | A worker | The strongest of its toolsets, also through other workers, at most 8 in a row; not set with `code_execution` or `programmatic_tool_calling`; the one that it states, with a reason |
+/// | An entry | Not set |
+/// | A tool of an MCP server | `destructive` with that hint of the server; otherwise not set, since hints that weaken an effect are not trusted |
+/// | A `"name"` | Compared when the runtime is built, since the compiler does not know what it refers to |
+///
+/// A tool that changes nothing itself, but calls tools that do, leaves out `effect`. With `approval = pre_approved`, its own call needs no
+/// approval, and each call that it makes is approved by its own rule.
+///
+/// # Unknown outcomes
+///
+/// A call that is neither `read_only` nor `idempotent`, and that was interrupted before its result was recorded, may have had its effect. When
+/// its run is resumed, it is not made again:
+///
+/// | `on_unknown` | Such a call |
+/// |---|---|
+/// | `ask` | is asked about: it has happened, with a result to give; it has not, so it runs; the run ends. Without an approver, it is reported |
+/// | `report` | fails with an error that code and models can handle |
+/// | `rerun` | is made again, once it is approved again: for tools that send the idempotency key of the call |
+///
+/// The tool of `reconcile` is asked first. It has the same parameters, and returns an `Option` of the result: `None` if the call has not
+/// happened. In it, `ctx.idempotency_key()` is the key of the call. It has `effect = read_only`. The compiler checks all three.
 ///
 /// # Approval
 ///
@@ -169,6 +200,7 @@ use proc_macro::TokenStream;
 /// | `name = ".."` | The registered name of the toolset, for `toolsets = ["name"]`. Default: the name of the type |
 /// | `description = ".."` | The description of the toolset. Default: the doc comment of the `impl` |
 /// | `approval = ask` | Whether calls of its tools need [approval](#approval), for tools without `approval`. Default: by each tool's effect |
+/// | `on_unknown = report` | What is done about a call of its tools whose outcome is [unknown](#unknown-outcomes), for tools without `on_unknown`. Default: set by the runtime |
 ///
 /// The argument structs are generated outside the `impl`, so their types cannot mention `Self`.
 ///
@@ -186,7 +218,8 @@ use proc_macro::TokenStream;
 /// The forms can be nested: `prefixed("fs_", filesystem.only([read_file]))`. A prefix applies to calls by name: those of a
 /// model and `ctx.call_tool`. Typed calls such as `ctx.call(read_file { .. })`, events, approvals and the errors that code gets
 /// use the registered name, so a declaration can contain a tool under several names. These do not compile: two tools with the
-/// same name, a name of more than 64 bytes, a listed path that is not a member, and a typed call of an excluded tool.
+/// same name, a name of more than 64 bytes, a listed path that is not a member, a typed call of an excluded tool, and a member with a
+/// stronger [effect](#effects) than the tool declares.
 ///
 /// # Linking
 ///
@@ -217,6 +250,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
 /// | `code = true` | Whether the model calls its tools by code, in one tool `run_code`; needs the feature `script`. Default: false |
 /// | `server_side_tools = [web_search, ..]` | Tools that the provider runs, see [below](#server-side-tools). Default: none |
+/// | `effect = read_only` | What a call may change, see [below](#effect). Default: all that its tools may change |
+/// | `effect_reason = ".."` | Why a call changes less than its tools may; only with `effect` |
 /// | `settings = expr` | `Settings` of its requests; each field overrides that of the runtime. Default: those of the runtime |
 /// | `hints = ["..", ..]` | What the worker is good at, for choosing a worker. Default: none |
 /// | `output = auto` | How the model returns the output, see [below](#output): `auto`, `native`, `tool` or `prompted`. Default: `auto` |
@@ -265,6 +300,19 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// With `programmatic_tool_calling` the provider runs code that calls the worker's own tools; these calls are approved, limited and
 /// reported like those of the model itself.
+///
+/// # Effect
+///
+/// A worker has the [effect](macro@tool#effects) of its tools: of several, the strongest. A worker whose tools are all `read_only`, or that
+/// has none, is `read_only`. Of the server-side tools, `web_search`, `web_fetch` and `image_generation` change nothing. What code reaches
+/// that a model wrote is the provider's matter, so the effect of `code_execution` and `programmatic_tool_calling` is unknown, as is that
+/// of the fields `tools` and `mcp_servers` of `extra_body`. The code of a body, or of `instructions_with`, is not counted.
+///
+/// `effect` states another effect. One that is weaker than that of a tool is an error when the runtime is built, unless `effect_reason`
+/// states why it holds, such as that the provider's container has no network. The runtime believes it.
+///
+/// Calls of `read_only` workers in one answer of a model run together, as those of tools do; `Runtime::builder().max_concurrent_calls(..)`
+/// limits their number. Calls of a worker need no approval by their effect: each call that it makes is approved by itself.
 ///
 /// # Output
 ///
@@ -333,6 +381,7 @@ pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `name = ".."` | The registered name, as for [`macro@tool`]. Default: the function's name |
 /// | `args = Ident` | The name of the argument struct. Default: the function's name |
+/// | `error = Type` | The type of the errors that a journal keeps, [as for a tool](macro@tool#errors). Default: the function's own, if it can be kept |
 /// | `timeout = "30s"` | The maximum duration of a run, [as for a tool](macro@tool#timeout). Default: that of the session |
 /// | `toolsets = [path, "name"]` | What the function may call, as [members](macro@tool#members). Default: every registered item |
 /// | `description = ".."` | The description, instead of the doc comment: any `&'static str`. Default: the doc comment |
@@ -356,6 +405,7 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | Visibility | The visibility of the name. Default: private |
 /// | `name` | A type, which `toolsets = [name]` and other groups refer to; also the registered name |
 /// | `(approval = ask)` | Whether calls of the members need [approval](macro@tool#approval), for tools without `approval`. Default: set by other toolsets and each tool's effect |
+/// | `(on_unknown = report)` | What is done about a call of the members whose outcome is [unknown](macro@tool#unknown-outcomes), for tools without `on_unknown`. Default: set by other toolsets and the runtime |
 /// | `[path, ..]` | The members |
 ///
 /// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
@@ -366,8 +416,8 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// server, from a snapshot of them. The path is relative to the directory of the source file. `toolsets = [name::*]` declares all
 /// tools of the server.
 ///
-/// `approval` applies to the tools, not to the way they are declared: it holds wherever the members are called, and if several
-/// toolsets contain a tool, the strictest value applies.
+/// `approval` and `on_unknown` apply to the tools, not to the way they are declared: they hold wherever the members are called, and if
+/// several toolsets contain a tool, the strictest value applies: of `on_unknown`, `ask` before `report` before `rerun`.
 #[proc_macro]
 pub fn toolset(tokens: TokenStream) -> TokenStream {
     expand::toolset(tokens.into()).into()

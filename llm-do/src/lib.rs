@@ -57,9 +57,11 @@
 //! | run on many machines, on the engine Restate | `serve::RestateWorker` |
 //! | use the tools of MCP servers | `mcp::McpServer`, `RuntimeBuilder::mcp`, `mcp::using_servers` |
 //! | give a worker more tools than fit into a request | [`RuntimeBuilder::max_tools`](runtime::RuntimeBuilder::max_tools) |
+//! | run read-only calls of one turn together | [`RuntimeBuilder::max_concurrent_calls`](runtime::RuntimeBuilder::max_concurrent_calls) |
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
 //! | look at a run: its calls, requests, waits and costs, as text or as a page | `trace` |
 //! | resume an interrupted run, or replay one | [`FileJournal`](journal::FileJournal), [`MemoryJournal`](journal::MemoryJournal), [`Journal`](journal::Journal) |
+//! | see what a run would change before it does | [`dry_run`], [`Start::dry_run`](runtime::Start::dry_run) |
 //! | keep the journals of many runs in one file | `journal::SqliteJournal`, [`Start::journal`](runtime::Start::journal) |
 //! | inspect, change or refuse calls and requests | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
 //! | add tools at run time, use a part of what is linked, run a library's own runtime inside a call | [`FunctionTool`](runtime::FunctionTool), [`RuntimeBuilder::only`](runtime::RuntimeBuilder::only), [`Runtime::run_under`] |
@@ -112,18 +114,7 @@
 //! | `tracing` | `TracingSink`: `tracing` spans that follow OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results with types of that crate and major version; the crate's feature `serde` must be enabled too |
 
-extern crate self as llm_do;
-
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
-mod app;
-mod base;
-mod declare;
-mod observe;
-mod plane;
 pub mod prelude;
-mod session;
 // A page of the documentation; it names what the features have.
 #[cfg(all(any(doc, doctest), feature = "restate"))]
 #[doc = include_str!("../docs/production.md")]
@@ -161,19 +152,10 @@ pub use llm_do_macros::worker;
 pub use llm_do_providers::{Attachment, Model, Settings};
 pub use serde_json::{Value, json};
 
-#[cfg(feature = "cli")]
-pub use self::app::cli;
-#[cfg(feature = "eval")]
-pub use self::app::eval;
-pub use self::app::harden;
-#[cfg(feature = "mcp-snapshots")]
-pub use self::app::mcp;
-#[cfg(feature = "project")]
-pub use self::app::project;
-#[cfg(feature = "serve")]
-pub use self::app::serve;
+#[doc(hidden)]
+pub use llm_do_core::__private;
 #[cfg(feature = "testing")]
-pub use self::app::testing;
+pub use llm_do_core::app::testing;
 #[cfg(any(
     feature = "filesystem",
     feature = "http",
@@ -181,23 +163,22 @@ pub use self::app::testing;
     feature = "user_input",
     feature = "workers"
 ))]
-pub use self::app::toolsets;
-#[cfg(feature = "trace")]
-pub use self::app::trace;
-pub use self::base::error::{CallError, Result};
-pub use self::base::usage::Limits;
-pub use self::declare::prompt::Prompt;
-pub use self::declare::tool::{Effect, Tool, ToolReturn};
-pub use self::declare::toolset::Toolset;
-pub use self::plane::context::{CallContext, State, ToolContext};
-pub use self::plane::history::History;
-pub use self::plane::registry::Registry;
-pub use self::session::runtime::{Chat, Runtime};
+pub use llm_do_core::app::toolsets;
+pub use llm_do_core::base::error::{CallError, Result};
+pub use llm_do_core::base::usage::Limits;
+pub use llm_do_core::check;
+pub use llm_do_core::declare::prompt::Prompt;
+pub use llm_do_core::declare::tool::{Effect, OnUnknown, Tool, ToolReturn};
+pub use llm_do_core::declare::toolset::Toolset;
+pub use llm_do_core::plane::context::{CallContext, State, ToolContext};
+pub use llm_do_core::plane::history::History;
+pub use llm_do_core::plane::registry::Registry;
+pub use llm_do_core::session::runtime::{Chat, Runtime};
 
 /// Which calls need approval, and who decides.
 pub mod approval {
-    pub use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
-    pub use crate::plane::approval::{
+    pub use llm_do_core::observe::event::{ApprovalScope, DecidedBy, RuleSource};
+    pub use llm_do_core::plane::approval::{
         ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, Decision, InboxApprover,
         PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, Rule, WorkerRule,
     };
@@ -207,15 +188,21 @@ pub mod approval {
 pub mod context {
     pub use tokio_util::sync::CancellationToken;
 
-    pub use crate::declare::question::Question;
-    pub use crate::declare::subtask::SubtaskRequest;
-    pub use crate::plane::context::{Ask, FromContext, Thread};
-    pub use crate::plane::user_input::{InputHandler, InputRequest};
+    pub use llm_do_core::declare::question::Question;
+    pub use llm_do_core::declare::subtask::SubtaskRequest;
+    pub use llm_do_core::plane::context::{Ask, FromContext, Thread};
+    pub use llm_do_core::plane::user_input::{InputHandler, InputRequest};
+}
+
+#[doc = include_str!("../docs/dry_run.md")]
+pub mod dry_run {
+    pub use llm_do_core::observe::event::{PlannedApproval, PlannedKind};
+    pub use llm_do_core::plane::plan::{Plan, PlannedCall};
 }
 
 /// What errors are made of.
 pub mod error {
-    pub use crate::base::error::{BoxError, Fault, Unsure, chain};
+    pub use llm_do_core::base::error::{BoxError, Fault, UnknownOutcome, Unsure, chain};
 }
 
 /// What happens in a run, and the sinks that receive it.
@@ -224,10 +211,10 @@ pub mod event {
     #[doc(no_inline)]
     pub use jiff::Timestamp;
 
-    pub use crate::base::clock::{Clock, SystemClock};
+    pub use llm_do_core::base::clock::{Clock, SystemClock};
     #[cfg(feature = "tracing")]
-    pub use crate::observe::event::TracingSink;
-    pub use crate::observe::event::{
+    pub use llm_do_core::observe::event::TracingSink;
+    pub use llm_do_core::observe::event::{
         ByDigest, Callback, Caller, ChannelSink, CodeAnswer, ContentFile, ContentMessage, ContentResult, Delivery,
         Delta, Event, EventKind, EventPart, EventReceiver, EventSink, EventValue, FileInfo, GuardAction, GuardHook,
         ItemKind, JsonLines, Outcome, RequestContent, Terminal, Verbosity, event_channel,
@@ -236,21 +223,21 @@ pub mod event {
 
 /// Guards: they see every call and every request to a model, and may change or refuse it.
 pub mod guard {
-    pub use crate::plane::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
+    pub use llm_do_core::plane::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
 }
 
 /// What changes a worker's [`History`] before each request.
 pub mod history {
-    pub use crate::plane::history_processor::{Compaction, HistoryProcessor};
+    pub use llm_do_core::plane::history_processor::{Compaction, HistoryProcessor};
 }
 
 /// Where effects are recorded, so that a run resumes without repeating them.
 pub mod journal {
     #[cfg(feature = "serve")]
-    pub use crate::observe::journal::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
-    pub use crate::observe::journal::{
+    pub use llm_do_core::observe::journal::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
+    pub use llm_do_core::observe::journal::{
         FileJournal, Journal, JournalError, JournalOutcome, LocalOutcome, MemoryJournal, Promise, PromiseFuture,
-        PromiseSpec, Record, Records, StepFuture, StepKind, StepSpec, Unrecorded,
+        PromiseSpec, Record, Records, Settlement, StepFuture, StepKind, StepSpec, Unrecorded,
     };
 }
 
@@ -277,25 +264,25 @@ pub mod model {
 
 /// The parts of a [`Prompt`].
 pub mod prompt {
-    pub use crate::declare::prompt::Attached;
+    pub use llm_do_core::declare::prompt::Attached;
 }
 
 /// What is registered.
 pub mod registry {
-    pub use crate::plane::registry::{Registered, RegistryError};
+    pub use llm_do_core::plane::registry::{Registered, RegistryError};
 }
 
 /// How a [`Runtime`] is set up, and how its runs begin.
 pub mod runtime {
-    pub use crate::plane::function_tool::{FunctionTool, SubtaskTool};
-    pub use crate::session::runtime::{BuildError, ChatState, RunHandle, RuntimeBuilder, Start};
+    pub use llm_do_core::plane::function_tool::{FunctionTool, SubtaskTool};
+    pub use llm_do_core::session::runtime::{BuildError, ChatState, RunHandle, RuntimeBuilder, Start};
 }
 
 #[cfg(feature = "script")]
 #[doc = include_str!("../docs/script.md")]
 pub mod script {
-    pub use crate::plane::function_tool::{ScriptFault, ScriptTool};
-    pub use crate::plane::script::interpreter_process;
+    pub use llm_do_core::plane::function_tool::{ScriptFault, ScriptTool};
+    pub use llm_do_core::plane::script::interpreter_process;
 }
 
 /// What runs used, in requests, tokens and money.
@@ -304,11 +291,84 @@ pub mod usage {
         Charge, Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError, Unpriced, Usage,
     };
 
-    pub use crate::base::usage::{Cost, Exceeded, ModelUsage, RunUsage, UsageTree};
+    pub use llm_do_core::base::usage::{Cost, Exceeded, ModelUsage, RunUsage, UsageTree};
 }
 
 /// Workers as values, and from files.
 pub mod worker {
-    pub use crate::declare::worker_file::WorkerFileError;
-    pub use crate::declare::worker_spec::{OutputMode, WorkerSpec};
+    pub use llm_do_core::declare::worker_file::WorkerFileError;
+    pub use llm_do_core::declare::worker_spec::{OutputMode, WorkerSpec};
+}
+
+/// The command line of an application: runs and lists the tools, workers and entries that are linked in.
+#[cfg(feature = "cli")]
+pub mod cli {
+    pub use llm_do_cli::{Cli, main};
+}
+
+#[cfg(feature = "eval")]
+pub mod eval {
+    #![doc = include_str!("../docs/eval.md")]
+
+    pub use llm_do_core::app::eval::{
+        Arguments, CalledTool, Case, Change, Comparison, Dataset, DatasetError, Estimate, EvalError, Evaluation,
+        Evaluator, EvaluatorContext, EvaluatorFailure, EvaluatorSpec, Finding, Findings, Kept, KeptError, Latency,
+        MetricSummary, NamedFinding, Report, RunRecord, Scalar, Variant, VariantSummary,
+    };
+}
+
+pub mod harden {
+    #![doc = include_str!("../docs/hardening.md")]
+
+    pub use llm_do_core::app::harden::{
+        Agreement, Answer, Case, Cases, Compared, Ranking, RecordedCalls, Report, Shadow, Summary, Verdict,
+        WorkerUsage, compare, compare_one,
+    };
+    #[cfg(feature = "script")]
+    pub use llm_do_core::app::harden::{
+        Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,
+    };
+}
+
+/// MCP, the Model Context Protocol, both ways: serves what is linked, and uses the tools of servers.
+///
+/// Source: <https://modelcontextprotocol.io/specification/2026-07-28>.
+#[cfg(feature = "mcp-snapshots")]
+pub mod mcp {
+    #[cfg(feature = "mcp")]
+    pub use llm_do_core::app::mcp::{
+        Authorizer, ClientRequest, HttpOptions, McpClient, McpConnection, McpError, McpHttpService, McpServer,
+        McpService, McpTools, MissingCapability, OAuth, ServeError, reaper_process,
+    };
+    pub use llm_do_core::app::mcp::{Changes, Snapshot, SnapshotError, SnapshotTool, check_snapshots};
+
+    // A page of the documentation.
+    #[cfg(all(feature = "mcp", any(doc, doctest)))]
+    #[doc = include_str!("../docs/mcp_client.md")]
+    pub mod using_servers {
+        #[allow(unused_imports, reason = "for links")]
+        use super::{Authorizer, McpServer};
+    }
+}
+
+#[cfg(feature = "project")]
+pub mod project {
+    #![doc = include_str!("../docs/project.md")]
+
+    pub use llm_do_core::app::project::{Project, ProjectError};
+}
+
+/// Many runs as a service: started, watched and decided over HTTP, in one file.
+#[cfg(feature = "serve")]
+pub mod serve {
+    pub use llm_do_core::app::serve::{Client, OpenService, Role, Schedule, Service, ServiceError, Webhook};
+    #[cfg(feature = "restate")]
+    pub use llm_do_core::app::serve::{RestateEngine, RestateWorker};
+}
+
+#[cfg(feature = "trace")]
+pub mod trace {
+    #![doc = include_str!("../docs/trace.md")]
+
+    pub use llm_do_core::app::trace::{Trace, TraceFault, write_page};
 }

@@ -11,9 +11,9 @@ pub use std::process::ExitCode;
 pub use schemars::JsonSchema;
 pub use serde::{Deserialize, Serialize};
 
-pub use crate::base::error::{CallError, Result};
-pub use crate::declare::prompt::Prompt;
-pub use crate::declare::tool::ToolReturn;
-pub use crate::plane::context::{CallContext, State, ToolContext};
-pub use crate::session::runtime::Runtime;
+pub use llm_do_core::base::error::{CallError, Result};
+pub use llm_do_core::declare::prompt::Prompt;
+pub use llm_do_core::declare::tool::ToolReturn;
+pub use llm_do_core::plane::context::{CallContext, State, ToolContext};
+pub use llm_do_core::session::runtime::Runtime;
 pub use llm_do_macros::{data, entry, tool, toolset, worker};

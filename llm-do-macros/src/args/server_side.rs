@@ -13,6 +13,13 @@ use crate::errors::Errors;
 /// The value of `server_side_tools`.
 pub(crate) struct ServerSideTools(pub(crate) Vec<ServerSideTool>);
 
+impl ServerSideTools {
+    /// Returns the name of the first tool whose effect is unknown.
+    pub(crate) fn acting(&self) -> Option<&'static str> {
+        self.0.iter().map(|tool| tool.kind).find(|kind| kind.runs_code()).map(ServerSideKind::word)
+    }
+}
+
 /// One tool of the list.
 pub(crate) struct ServerSideTool {
     pub(crate) kind: ServerSideKind,

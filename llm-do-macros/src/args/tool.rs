@@ -4,6 +4,7 @@ use syn::parse::ParseStream;
 use syn::{Ident, LitStr, Path};
 
 use super::approval::{self, Approval, HasApproval};
+use super::on_unknown::{self, HasOnUnknown, OnUnknown};
 use super::shared_keys::{self, HasSharedKeys, SharedKeys};
 use super::{Grammar, Key, did_you_mean};
 use crate::errors::Errors;
@@ -16,6 +17,10 @@ pub(crate) struct Tool {
     pub(crate) effect: Option<Effect>,
     /// Whether calls need approval.
     pub(crate) approval: Option<Approval>,
+    /// What is done about a call whose outcome is not known.
+    pub(crate) on_unknown: Option<OnUnknown>,
+    /// The read-only tool that finds out whether a call has happened.
+    pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call.
     pub(crate) summary: Option<LitStr>,
     /// The function that shows the approver what a call would do.
@@ -36,6 +41,12 @@ impl HasApproval for Tool {
     }
 }
 
+impl HasOnUnknown for Tool {
+    fn on_unknown(&mut self) -> &mut Option<OnUnknown> {
+        &mut self.on_unknown
+    }
+}
+
 impl Grammar for Tool {
     const DOCS: &'static str = "llm_do::tool";
     const KEYS: &'static [Key<Self>] = &[
@@ -45,9 +56,12 @@ impl Grammar for Tool {
             value.fill_with(&mut tool.effect, Effect::parse)
         }),
         approval::key(),
+        on_unknown::key(),
+        Key::new("reconcile = path", |tool, value| value.fill(&mut tool.reconcile)),
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
+        shared_keys::error(),
         shared_keys::timeout(),
         shared_keys::toolsets(),
         shared_keys::description(),
@@ -74,7 +88,7 @@ impl Effect {
         }
     }
 
-    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
+    pub(crate) fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
         let expected = "expected `read_only`, `idempotent` or `destructive`";
         let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), expected))?;
         let word = ident.to_string();

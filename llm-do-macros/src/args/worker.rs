@@ -7,6 +7,7 @@ use syn::{Expr, Ident, LitBool, LitStr, Path, Token};
 
 use super::server_side::ServerSideTools;
 use super::shared_keys::{self, HasSharedKeys, SharedKeys};
+use super::tool::Effect;
 use super::{Grammar, Key, Text, texts};
 use crate::errors::Errors;
 
@@ -28,6 +29,10 @@ pub(crate) struct Worker {
     pub(crate) code: Option<LitBool>,
     /// The tools that the provider runs.
     pub(crate) server_side_tools: Option<ServerSideTools>,
+    /// What a call may change.
+    pub(crate) effect: Option<Effect>,
+    /// Why a call changes less than the tools of the worker may.
+    pub(crate) effect_reason: Option<LitStr>,
     /// The settings of its requests.
     pub(crate) settings: Option<Expr>,
     /// What the worker is good at.
@@ -65,6 +70,10 @@ impl Grammar for Worker {
         Key::new("server_side_tools = [web_search, ..]", |worker, value| {
             value.fill_with(&mut worker.server_side_tools, ServerSideTools::parse)
         }),
+        Key::new("effect = read_only | idempotent | destructive", |worker, value| {
+            value.fill_with(&mut worker.effect, Effect::parse)
+        }),
+        Key::new("effect_reason = \"..\"", |worker, value| value.fill(&mut worker.effect_reason)),
         Key::new("settings = expr", |worker, value| value.fill(&mut worker.settings)),
         Key::new("hints = [\"..\", ..]", |worker, value| value.fill_with(&mut worker.hints, Hints::parse)),
         Key::new("output = auto | native | tool | prompted", |worker, value| {

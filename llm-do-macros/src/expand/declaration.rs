@@ -1,11 +1,13 @@
 //! The members of an item's toolsets, as traits for the compiler and as names for the runtime.
 
+mod effects;
 mod forms;
 mod named;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
+pub(super) use self::effects::setter as effect_setter;
 use self::forms::Lists;
 use super::error_span;
 use crate::args::toolset::Member;
@@ -13,7 +15,17 @@ use crate::input::Callable;
 
 /// Makes the item a toolset with one member, itself.
 pub(super) fn own_toolset(callable: &Callable) -> TokenStream {
-    let Callable { arguments, name, .. } = callable;
+    toolset_of(callable, &effects::own(callable), &effects::calls(callable))
+}
+
+/// Makes an invalid item a toolset with one member, whose effect causes no further errors.
+pub(super) fn stub_toolset(callable: &Callable) -> TokenStream {
+    let name = &callable.name;
+    let own = quote!(__llm_do::StrongestEffect::new(#name, __llm_do::Effect::ReadOnly));
+    toolset_of(callable, &own, &quote!(__llm_do::NoEffects))
+}
+
+fn toolset_of(Callable { arguments, name, .. }: &Callable, own: &TokenStream, calls: &TokenStream) -> TokenStream {
     let key = hash_type(name);
     quote! {
         impl __llm_do::Toolset for #arguments {
@@ -21,6 +33,8 @@ pub(super) fn own_toolset(callable: &Callable) -> TokenStream {
         }
         impl __llm_do::Keyed for #arguments {
             type Key = #key;
+            type Calls<__D: __llm_do::Depth> = #calls;
+            const OWN: __llm_do::StrongestEffect = #own;
         }
     }
 }
@@ -47,10 +61,12 @@ pub(super) fn items(callable: &Callable) -> TokenStream {
     };
     let (item, names) = (&callable.arguments, &toolsets.names);
     let members = members(&callable.name, &toolsets.members, toolsets.span);
-    let declares = answer(&quote!(__llm_do::DeclarationOf), item, &toolsets.members);
+    let declares = answer(&quote!(__llm_do::DeclarationOf), item, &toolsets.members, None);
+    let effects = effects::of_toolsets(callable, &toolsets.members);
     quote! {
         #declares
         #members
+        #effects
         const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(__MEMBERS, &[#(#names),*]);
     }
 }
@@ -62,11 +78,14 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
 
 /// The trait that states which tools the group includes.
 pub(super) fn includes(group: &impl ToTokens, members: &[Member]) -> TokenStream {
-    answer(&quote!(__llm_do::Includes), group, members)
+    let effects = quote! {
+        type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<__Kept, __D>;
+    };
+    answer(&quote!(__llm_do::Includes), group, members, Some(&effects))
 }
 
-/// Implements the trait `to` with the answer of the members.
-fn answer(to: &TokenStream, item: &impl ToTokens, members: &[Member]) -> TokenStream {
+/// Implements the trait `to` with the answer of the members, and `more`.
+fn answer(to: &TokenStream, item: &impl ToTokens, members: &[Member], more: Option<&TokenStream>) -> TokenStream {
     let included = forms::included(members);
     quote! {
         // A type parameter, since an associated type with the members would expose private ones.
@@ -75,6 +94,7 @@ fn answer(to: &TokenStream, item: &impl ToTokens, members: &[Member]) -> TokenSt
             #included: __llm_do::Alias<Of = __Members>,
         {
             type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
+            #more
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn definition(callable: &Callable) -> TokenStream {
     let constructor = arguments::constructor(callable);
     let arguments = arguments::implementation(callable);
     let tool = function::tool(callable);
-    let own_toolset = declaration::own_toolset(callable);
+    let own_toolset = declaration::stub_toolset(callable);
     let history = (callable.kind == Kind::Worker).then(|| quote!(impl __llm_do::TakesHistory for #ident {}));
     let items = quote! {
         #arguments

@@ -4,9 +4,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
 use super::function::{self, Execution};
-use super::{arguments, error_span};
+use super::{arguments, declaration, error_span, in_anonymous_const};
 use crate::args::approval::Approval;
-use crate::args::tool::Effect;
+use crate::args::on_unknown::OnUnknown;
 use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
@@ -16,14 +16,18 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
         Tool { inline: true, .. } => Execution::Inline,
         Tool { .. } => Execution::Blocking,
     };
-    let effect = tool.effect.map(effect);
+    let effect = declaration::effect_setter(tool.callable.effect);
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
     let approval = tool.approval.as_ref().map(approval);
+    let on_unknown = tool.on_unknown.map(on_unknown);
+    let reconcile = reconcile(tool);
+    let checks = reconcile_checks(tool);
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
     let preview = preview(tool);
     let composite = composite(&tool.callable);
-    let setters = quote!(#effect #approval #summary #preview #owner #composite);
-    function::registration(&tool.callable, execution, &format_ident!("tool"), &setters)
+    let setters = quote!(#effect #approval #on_unknown #reconcile #summary #preview #owner #composite);
+    let registration = function::registration(&tool.callable, execution, &format_ident!("tool"), &setters);
+    quote!(#registration #checks)
 }
 
 /// The argument struct, the traits and the registration of a method.
@@ -46,13 +50,36 @@ fn preview(tool: &Tool) -> Option<TokenStream> {
     Some(quote!(.preview(|__ctx, __arguments| #shown)))
 }
 
-fn effect(effect: Effect) -> TokenStream {
-    let variant = match effect {
-        Effect::ReadOnly => quote!(ReadOnly),
-        Effect::Idempotent => quote!(Idempotent),
-        Effect::Destructive => quote!(Destructive),
+/// The name of the tool that finds out whether a call has happened.
+fn reconcile(tool: &Tool) -> Option<TokenStream> {
+    let path = tool.reconcile.as_ref()?;
+    Some(quote_spanned!(error_span(path)=> .reconcile(<#path as __llm_do::Tool>::NAME)))
+}
+
+/// Checks that the tool of `reconcile` only reads, has the same arguments, and returns an `Option` of the result, with errors at its path.
+fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
+    let path = tool.reconcile.as_ref()?;
+    let Callable { arguments, cfgs, .. } = &tool.callable;
+    let fields: Vec<_> = tool.callable.fields().map(|field| &field.ident).collect();
+    let checks = quote_spanned! {error_span(path)=>
+        const _: fn(#arguments) -> #path = |#arguments { #(#fields),* }| #path { #(#fields),* };
+        const _: fn() = || {
+            fn returns<__T: __llm_do::Tool, __R: __llm_do::Tool<Output = ::core::option::Option<__T::Output>>>() {}
+            returns::<#arguments, #path>();
+        };
+        const _: () = __llm_do::assert_reads(<#path as __llm_do::Keyed>::OWN);
     };
-    quote!(.effect(__llm_do::Effect::#variant))
+    Some(in_anonymous_const(cfgs, &checks))
+}
+
+/// What is done about a call whose outcome is not known, of a tool or the members of a toolset.
+pub(super) fn on_unknown(setting: OnUnknown) -> TokenStream {
+    let variant = match setting {
+        OnUnknown::Ask => quote!(Ask),
+        OnUnknown::Report => quote!(Report),
+        OnUnknown::Rerun => quote!(Rerun),
+    };
+    quote!(.on_unknown(__llm_do::OnUnknown::#variant))
 }
 
 /// The approval rule of a tool or a toolset.

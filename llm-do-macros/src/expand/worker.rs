@@ -14,17 +14,19 @@ use crate::runtime;
 /// Traits and registration of a worker.
 pub(super) fn registration(worker: &Worker) -> TokenStream {
     let Callable { arguments, description, cfgs, .. } = &worker.callable;
-    let tool = function::implementation(&worker.callable);
+    let implementation = function::implementation(&worker.callable);
     let declares = declaration::setter(&worker.callable);
     let times_out = timeout::setter(&worker.callable);
     let values = values(worker);
     let model = model(worker);
     let output = function::output_type(&worker.callable);
     let state = function::state(&worker.callable);
+    let effect = declaration::effect_setter(worker.args.effect);
+    let error = function::error_type(&worker.callable);
     let rendering = worker.body.as_ref().map(|body| rendering(&worker.callable, body));
     let constructor = format_ident!("{}", if rendering.is_some() { "worker_with_body" } else { "worker" });
     let items = quote! {
-        #tool
+        #implementation
         impl __llm_do::TakesHistory for #arguments {}
         #rendering
         #values
@@ -37,7 +39,9 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
             )
             #times_out
             #state
+            #effect
             #declares
+            #error
         }
     };
     in_anonymous_const(cfgs, &items)
@@ -95,6 +99,7 @@ fn model(worker: &Worker) -> TokenStream {
     let globs = args.compatible_models.iter().map(|Globs(globs)| quote!(.compatible_models(&[#globs])));
     let code = args.code.iter();
     let tools = args.server_side_tools.as_ref().map(server_side_tools);
+    let reason = args.effect_reason.iter();
     let settings = args.settings.as_ref().map(|_| quote!(.settings(__settings)));
     let hints = args.hints.iter().map(|Hints(hints)| quote!(.hints(&[#hints])));
     let output = args.output.map(output_mode);
@@ -109,6 +114,7 @@ fn model(worker: &Worker) -> TokenStream {
             #(#globs)*
             #(.code(#code))*
             #tools
+            #(.effect_reason(#reason))*
             #settings
             #(#hints)*
             #output

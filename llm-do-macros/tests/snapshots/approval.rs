@@ -135,6 +135,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "write",
+            __llm_do::Effect::Undeclared,
+        );
     }
     impl __llm_do::Function for write {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
@@ -161,7 +166,8 @@ const _: () = {
         .approval(__llm_do::DeclaredRule::Blocked("not here"))
         .summary("{{write}} {content} to {path}").output({ #[allow(unused_imports)] use
         __llm_do::NoSchema as _; < __llm_do::SchemaProbe << write as __llm_do::Tool >
-        ::Output >> ::SCHEMA })
+        ::Output >> ::SCHEMA }).error({ #[allow(unused_imports)] use
+        __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < () >> ::TYPE })
     }
 };
 #[allow(
@@ -208,10 +214,14 @@ const _: () = {
         write: __llm_do::Alias<Of = __Members>,
     {
         type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
+        type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<
+            __Kept,
+            __D,
+        >;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("files", "", < files as __llm_do::Toolset > ::MEMBERS,
         __llm_do::Location::new(::core::file!(), ::core::line!()),)
-        .approval(__llm_do::DeclaredRule::Ask)
+        .approval(__llm_do::DeclaredRule::Ask).on_unknown(__llm_do::OnUnknown::Report)
     }
 };

@@ -131,6 +131,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "review_all",
+            __llm_do::Effect::Undeclared,
+        );
     }
     impl<__Members: __llm_do::Includes> __llm_do::DeclarationOf for review_all
     where
@@ -220,6 +225,8 @@ const _: () = {
         .package(::core::option_env!("CARGO_PKG_NAME"),
         ::core::option_env!("CARGO_PKG_VERSION")),).declares(& __DECLARATION).output({
         #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
-        review_all as __llm_do::Tool > ::Output >> ::SCHEMA })
+        review_all as __llm_do::Tool > ::Output >> ::SCHEMA }).error({
+        #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <
+        Result < Vec < Review > > >> ::TYPE })
     }
 };

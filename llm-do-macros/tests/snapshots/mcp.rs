@@ -172,6 +172,11 @@ pub mod tracker {
                     >,
                 >,
             >;
+            type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+            const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+                "mcp__tracker__create_issue",
+                __llm_do::Effect::Undeclared,
+            );
         }
         impl __llm_do::Tool for create_issue {
             const NAME: &'static str = "mcp__tracker__create_issue";
@@ -193,6 +198,10 @@ pub mod tracker {
             create_issue: __llm_do::Alias<Of = __Members>,
         {
             type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
+            type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<
+                __Kept,
+                __D,
+            >;
         }
         __llm_do::inventory::submit! {
             __llm_do::snapshot_definition("tracker", < __McpToolset as __llm_do::Toolset

@@ -219,6 +219,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "read_file",
+            __llm_do::Effect::ReadOnly,
+        );
     }
     const __TIMEOUT: ::core::time::Duration = ::core::time::Duration::new(60, 500000000);
     const _: () = __llm_do::assert_timeout(__TIMEOUT);
@@ -254,6 +259,7 @@ const _: () = {
         ::core::option_env!("CARGO_PKG_VERSION")),).effect(__llm_do::Effect::ReadOnly)
         .timeout(__TIMEOUT).output({ #[allow(unused_imports)] use __llm_do::NoSchema as
         _; < __llm_do::SchemaProbe << read_file as __llm_do::Tool > ::Output >> ::SCHEMA
-        })
+        }).error({ #[allow(unused_imports)] use __llm_do::NoErrorType as _; <
+        __llm_do::ErrorProbe < std::io::Result < String > >> ::TYPE })
     }
 };

@@ -1,5 +1,5 @@
 ::core::compile_error! {
-    "unknown key `effects`; did you mean `effect`?\nexpected one of `name`, `args`, `effect`, `approval`, `summary`, `preview`, `inline`, `timeout`, `toolsets` or `description`\nsee the documentation of `llm_do::tool`"
+    "unknown key `effects`; did you mean `effect`?\nexpected one of `name`, `args`, `effect`, `approval`, `on_unknown`, `reconcile`, `summary`, `preview`, `inline`, `error`, `timeout`, `toolsets` or `description`\nsee the documentation of `llm_do::tool`"
 }
 ::core::compile_error! {
     "the parameter of a tool must be a plain name, since it names the argument"
@@ -143,6 +143,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "greet",
+            __llm_do::Effect::ReadOnly,
+        );
     }
     impl __llm_do::DeclarationOf for greet {
         type Answer<__T: __llm_do::Keyed> = __llm_do::Yes;

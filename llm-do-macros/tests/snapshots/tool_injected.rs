@@ -133,6 +133,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "count",
+            __llm_do::Effect::Undeclared,
+        );
     }
     impl __llm_do::Function for count {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
@@ -190,6 +195,8 @@ const _: () = {
         ::core::option_env!("CARGO_PKG_VERSION")),).composite().state(& [||
         __llm_do::StateKey::of:: < Database > ("Database")]).output({
         #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
-        count as __llm_do::Tool > ::Output >> ::SCHEMA })
+        count as __llm_do::Tool > ::Output >> ::SCHEMA }).error({
+        #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <
+        Result < u64 > >> ::TYPE })
     }
 };

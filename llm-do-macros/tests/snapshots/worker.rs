@@ -141,6 +141,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::CallsOf<Self, __D>;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "reviewer",
+            __llm_do::Effect::ReadOnly,
+        );
     }
     impl<__Members: __llm_do::Includes> __llm_do::DeclarationOf for reviewer
     where
@@ -174,6 +179,13 @@ const _: () = {
             __llm_do::assert_listed::<read_file, _>(&read_file);
         };
     };
+    impl<__D: __llm_do::Depth> __llm_do::CallsAt<__D> for reviewer {
+        const STRONGEST: __llm_do::StrongestEffect = {
+            #[allow(unused_imports)]
+            use __llm_do::NotToolset as _;
+            <__llm_do::EffectProbe<read_file, __D>>::STRONGEST
+        };
+    }
     const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
         __MEMBERS,
         &[],
@@ -188,6 +200,7 @@ const _: () = {
         ::core::option_env!("CARGO_PKG_VERSION")),
         __llm_do::WorkerDef::new(include_str!("reviewer.md"))
         .model("anthropic:claude-sonnet-4-5").max_turns(__MAX_TURNS).retries(1),)
-        .declares(& __DECLARATION)
+        .declares(& __DECLARATION).error({ #[allow(unused_imports)] use
+        __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < Review >> ::TYPE })
     }
 };

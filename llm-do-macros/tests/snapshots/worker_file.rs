@@ -165,6 +165,11 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::CallsOf<Self, __D>;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+            "code-reviewer",
+            __llm_do::Effect::ReadOnly,
+        );
     }
     impl<__Members: __llm_do::Includes> __llm_do::DeclarationOf for reviewer
     where
@@ -199,6 +204,13 @@ const _: () = {
             __llm_do::assert_listed::<read_file, _>(&read_file);
         };
     };
+    impl<__D: __llm_do::Depth> __llm_do::CallsAt<__D> for reviewer {
+        const STRONGEST: __llm_do::StrongestEffect = {
+            #[allow(unused_imports)]
+            use __llm_do::NotToolset as _;
+            <__llm_do::EffectProbe<(read_file, crate::fs::list_files), __D>>::STRONGEST
+        };
+    }
     const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
         __MEMBERS,
         &[],
@@ -241,6 +253,8 @@ const _: () = {
         .output_schema("../tests/files/reviewer.worker:26",
         "{\"type\":\"object\",\"properties\":{\"score\":{\"type\":\"integer\"}},\"required\":[\"score\"]}",
         "Result<Review>").max_turns(__MAX_TURNS).retries(1).limits(__limits),)
-        .timeout(__TIMEOUT).declares(& __DECLARATION)
+        .timeout(__TIMEOUT).declares(& __DECLARATION).error({ #[allow(unused_imports)]
+        use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < Result < Review > >>
+        ::TYPE })
     }
 };

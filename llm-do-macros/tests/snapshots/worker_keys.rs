@@ -139,6 +139,12 @@ const _: () = {
                 >,
             >,
         >;
+        type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
+        const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
+                "code_execution",
+                __llm_do::Effect::Undeclared,
+            )
+            .through("reviewer");
     }
     const __TIMEOUT: ::core::time::Duration = Duration::from_secs(90);
     const _: () = __llm_do::assert_timeout(__TIMEOUT);
@@ -163,6 +169,8 @@ const _: () = {
         .allowed_domains(["docs.rs"]).blocked_domains(["example.org"])),
         __llm_do::ServerSideTool::CodeExecution]).settings(__settings).hints(&
         ["code review", "Rust"]).output(__llm_do::OutputMode::Prompted)
-        .max_turns(__MAX_TURNS).limits(__limits),).timeout(__TIMEOUT)
+        .max_turns(__MAX_TURNS).limits(__limits),).timeout(__TIMEOUT).error({
+        #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <
+        Review >> ::TYPE })
     }
 };

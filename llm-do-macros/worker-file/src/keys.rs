@@ -9,9 +9,9 @@ use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool
 use crate::settings::SETTINGS;
 use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, TEXTS, Value};
 use crate::values::Reader;
-use crate::word::OutputMode;
+use crate::word::{EFFECTS, OutputMode};
 use crate::yaml::{Content, Key, Node};
-use crate::{Fault, Located, Place, schema, server_side};
+use crate::{Fault, Located, Place, did_you_mean, schema, server_side};
 
 /// The fault of a worker with both `model` and `compatible_models`.
 pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
@@ -19,6 +19,12 @@ pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combin
 pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one request to the model";
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
+
+/// The fault of a reason without the effect that it is for.
+pub const REASON_WITHOUT_EFFECT: &str =
+    "`effect_reason` needs `effect`: it states why a call changes less than its tools may";
+/// The fault of a blank reason.
+pub const BLANK_REASON: &str = "`effect_reason` is blank: state why a call changes less than its tools may";
 
 /// The keys of a worker file.
 pub const KEYS: &[KeyDef] = &[
@@ -56,6 +62,13 @@ pub const KEYS: &[KeyDef] = &[
         "A list of `web_search`, `web_fetch`, `code_execution`, `image_generation` and `programmatic_tool_calling`; with \
          settings, `{ tool_type: web_search, max_uses: 3 }`",
     ),
+    KeyDef::new(
+        "effect",
+        effect,
+        "`read_only`, `idempotent` or `destructive`: what a call may change. Default: all that its tools may change. An effect that is \
+         weaker than that of one of its tools needs `effect_reason`",
+    ),
+    KeyDef::new("effect_reason", TEXT, "Why a call changes less than its tools may; only with `effect`"),
     KeyDef::new("hints", TEXTS, "A list of what it is good for"),
     KeyDef::new(
         "settings",
@@ -147,6 +160,7 @@ pub(crate) fn read(root: Node, faults: &mut Vec<Fault>) -> Keys {
     };
     keys.check_models(faults);
     keys.check_inputs(faults);
+    keys.check_reason(faults);
     keys.check_tools(faults);
     keys
 }
@@ -221,6 +235,12 @@ impl Keys {
         }
     }
 
+    fn check_reason(&self, faults: &mut Vec<Fault>) {
+        if let (Some(place), None) = (self.place_of("effect_reason"), self.place_of("effect")) {
+            faults.push(Fault::new(place, REASON_WITHOUT_EFFECT));
+        }
+    }
+
     /// Reports two definitions of the arguments; a class of Python defines nothing here.
     fn check_inputs(&self, faults: &mut Vec<Fault>) {
         let Some(Value::InputModel(InputModel::Item(_))) = self.get("input_model_ref") else { return };
@@ -276,6 +296,15 @@ fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
         Duration::ZERO => reader.fault(node.place, ZERO_TIMEOUT),
         timeout => Some(Value::Duration(timeout)),
     }
+}
+
+fn effect(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
+    let word = reader.string(node)?;
+    EFFECTS.into_iter().find(|effect| *effect == word.value).map(Value::Effect).or_else(|| {
+        let hint = did_you_mean(&word.value, EFFECTS);
+        let expected = "expected `read_only`, `idempotent` or `destructive`";
+        reader.fault(word.place, format!("unknown effect `{}`{hint}\n{expected}", word.value))
+    })
 }
 
 fn output(node: Node, reader: &mut Reader<'_>) -> Option<Value> {

@@ -69,6 +69,8 @@ pub enum Value {
     Json(Node),
     /// How the model returns the output.
     Output(OutputMode),
+    /// What a call may change: a word of `llm_do::Effect`.
+    Effect(&'static str),
     /// How much the model thinks: a word of `llm_do::model::ThinkingLevel`.
     Thinking(&'static str),
     /// The keys of `settings`.

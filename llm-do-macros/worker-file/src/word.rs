@@ -1,4 +1,4 @@
-//! The words that stand for an output mode or a server-side tool, in files and in attributes.
+//! The words that stand for an effect, an output mode or a server-side tool, in files and in attributes.
 
 use crate::did_you_mean;
 
@@ -33,6 +33,15 @@ impl ServerSideKind {
         }
     }
 
+    /// Returns whether it runs code that a model wrote, so that its effect is unknown; a call of any other kind changes nothing.
+    #[must_use]
+    pub fn runs_code(self) -> bool {
+        match self {
+            Self::CodeExecution | Self::ProgrammaticToolCalling => true,
+            Self::WebSearch | Self::WebFetch | Self::ImageGeneration => false,
+        }
+    }
+
     /// Returns the kind of that name.
     ///
     /// # Errors
@@ -45,6 +54,9 @@ impl ServerSideKind {
         })
     }
 }
+
+/// The words of the key `effect`, in the order of what a call may do.
+pub(crate) const EFFECTS: [&str; 3] = ["read_only", "idempotent", "destructive"];
 
 /// A value of the key `output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,7 +42,7 @@ struct Named {
 async fn namer(input: String) -> Named;
 
 /// Have two workers write at the same time.
-#[tool(effect = read_only, toolsets = [writer, other_writer])]
+#[tool(approval = pre_approved, toolsets = [writer, other_writer])]
 async fn pair(ctx: &CallContext<pair>, one: String, two: String) -> Result<String> {
     let (one, two) = join!(ctx.call(writer { input: one }), ctx.call(other_writer { input: two }));
     Ok(format!("{} and {}", one?, two?))

@@ -19,7 +19,7 @@ fn send(text: String) -> String {
 }
 
 /// Send several texts, one after the other.
-#[tool(effect = read_only, toolsets = [send])]
+#[tool(approval = pre_approved, toolsets = [send])]
 async fn send_all(ctx: &CallContext<send_all>, texts: Vec<String>) -> Result<String> {
     let mut sent = Vec::new();
     for text in texts {
@@ -29,7 +29,7 @@ async fn send_all(ctx: &CallContext<send_all>, texts: Vec<String>) -> Result<Str
 }
 
 /// Ask the user several questions, and then send the answers.
-#[tool(effect = read_only, toolsets = [send])]
+#[tool(approval = pre_approved, toolsets = [send])]
 async fn ask(ctx: &CallContext<ask>, questions: Vec<String>) -> Result<String> {
     let mut answers = Vec::new();
     for question in questions {
@@ -48,7 +48,7 @@ async fn work(ctx: &CallContext, file: PathBuf) -> Result<()> {
 }
 
 /// Send a text while other work is running.
-#[tool(effect = read_only, toolsets = [send, work])]
+#[tool(approval = pre_approved, toolsets = [send, work])]
 async fn send_and_work(ctx: &CallContext<send_and_work>, text: String, file: PathBuf) -> Result<String> {
     let (sent, worked) = join!(ctx.call(send { text }), ctx.call(work { file }));
     worked?;
@@ -56,7 +56,7 @@ async fn send_and_work(ctx: &CallContext<send_and_work>, text: String, file: Pat
 }
 
 /// Send the first text, unless a file exists before it is approved; then send the second.
-#[tool(effect = read_only, toolsets = [send])]
+#[tool(approval = pre_approved, toolsets = [send])]
 async fn send_one_of(ctx: &CallContext<send_one_of>, first: String, second: String, file: PathBuf) -> Result<String> {
     let first = Box::pin(ctx.call(send { text: first }));
     match select(first, Box::pin(until_exists(&file))).await {
@@ -69,7 +69,7 @@ async fn send_one_of(ctx: &CallContext<send_one_of>, first: String, second: Stri
 }
 
 /// Report progress with this text, then send it.
-#[tool(effect = read_only, toolsets = [send])]
+#[tool(approval = pre_approved, toolsets = [send])]
 async fn report(ctx: &CallContext<report>, text: String) -> Result<String> {
     ctx.progress(text);
     Ok(ctx.call(send { text: "it".to_owned() }).await?)
@@ -90,7 +90,7 @@ fn echo(text: String) -> String {
 }
 
 /// Echo a text, then send something.
-#[tool(effect = read_only, toolsets = [echo, send])]
+#[tool(approval = pre_approved, toolsets = [echo, send])]
 async fn echo_and_send(ctx: &CallContext<echo_and_send>, text: String) -> Result<String> {
     ctx.call(echo { text }).await?;
     Ok(ctx.call(send { text: "it".to_owned() }).await?)
@@ -103,7 +103,7 @@ fn panic_with(text: String) {
 }
 
 /// Panic, and send something.
-#[tool(effect = read_only, toolsets = [panic_with, send])]
+#[tool(approval = pre_approved, toolsets = [panic_with, send])]
 async fn panic_and_send(ctx: &CallContext<panic_and_send>, text: String) -> Result<String> {
     let _ = ctx.call(panic_with { text }).await;
     Ok(ctx.call(send { text: "it".to_owned() }).await?)

@@ -18,13 +18,13 @@ async fn sign(contract: String) -> String {
 }
 
 /// Sign as a lawyer.
-#[tool(effect = read_only, toolsets = [sign])]
+#[tool(approval = pre_approved, toolsets = [sign])]
 async fn lawyer(ctx: &CallContext<lawyer>, contract: String) -> Result<String> {
     Ok(ctx.call(sign { contract }).await?)
 }
 
 /// Sign as a clerk.
-#[tool(effect = read_only, toolsets = [sign])]
+#[tool(approval = pre_approved, toolsets = [sign])]
 async fn clerk(ctx: &CallContext<clerk>, contract: String) -> Result<String> {
     Ok(ctx.call(sign { contract }).await?)
 }

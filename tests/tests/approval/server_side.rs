@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use llm_do::approval::{ApprovalMode, Decision, Policy, Rule, RuleSource};
+use llm_do::dry_run::PlannedKind;
 use llm_do::event::EventKind;
 use llm_do::guard::FunctionGuard;
 use llm_do::journal::MemoryJournal;
@@ -157,4 +158,23 @@ async fn the_approver_is_not_asked_for_a_request_that_a_limit_refuses() {
     let error = runtime.run(search_entry {}).await.unwrap_err();
     assert!(llm_do::error::chain(&error).contains("`requests` is limited to 0"), "{error}");
     assert_eq!(approver.tools(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_dry_run_works_without_those_that_act_or_need_approval_and_plans_them() {
+    for (policy, used, planned) in [
+        (Policy::new(), vec!["web_search"], vec!["code_execution"]),
+        (Policy::new().server_side_tools(Rule::Ask), vec![], vec!["web_search", "code_execution"]),
+    ] {
+        let (approver, (model, given)) = (Scripted::approving(), model(PROFILE));
+        let runtime = Runtime::builder().policy(policy).approver(approver.clone()).force_model(model).build().unwrap();
+        let start = runtime.start(search_entry {}).dry_run();
+        let handle = start.handle();
+        assert_eq!(start.await.unwrap(), "found");
+        assert_eq!(*given.lock().unwrap(), [used]);
+        let plan = handle.plan();
+        assert_eq!(plan.calls.iter().map(|call| &*call.name).collect::<Vec<_>>(), planned);
+        assert!(plan.calls.iter().all(|call| call.what == PlannedKind::ServerSideTool), "{plan}");
+        assert_eq!(approver.tools(), [""; 0]);
+    }
 }

@@ -166,16 +166,16 @@ fn standard_input_is_the_prompt_if_input_is_required() {
 }
 
 #[test]
-fn tools_lists_names_kinds_effects_approvals_and_descriptions() {
+fn tools_lists_names_kinds_effects_recoveries_approvals_and_descriptions() {
     let text = stdout(&app(&["tools"]));
     let row = |name: &str| text.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();
     // The width of the columns depends on the longest name, and so on the toolsets that are linked.
     let (add, greet) = (row("add"), row("greet"));
     assert_eq!(add.find("pre_approved  Add two numbers."), greet.find("pre_approved  Greet a person."), "{text}");
     for (name, expected) in [
-        ("add", "add tool read_only pre_approved Add two numbers."),
-        ("greet", "greet worker pre_approved Greet a person."),
-        ("write", "write tool destructive ask Write something down."),
+        ("add", "add tool read_only repeat pre_approved Add two numbers."),
+        ("greet", "greet worker read_only steps pre_approved Greet a person."),
+        ("write", "write tool destructive ask ask Write something down."),
         ("arithmetic", "arithmetic toolset Plain sums, by their own names."),
     ] {
         assert_eq!(row(name).split_whitespace().collect::<Vec<_>>().join(" "), expected, "{text}");
@@ -188,11 +188,12 @@ fn tools_as_json_has_the_schemas() {
     let add = items.as_array().unwrap().iter().find(|item| item["name"] == "add").unwrap();
     assert_eq!(add["parameters"]["required"], serde_json::json!(["a", "b"]));
     assert_eq!((&add["effect"], &add["output"]["type"]), (&"read_only".into(), &"integer".into()));
-    assert_eq!(add["approval"], "pre_approved");
+    assert_eq!((&add["approval"], &add["recovery"]), (&"pre_approved".into(), &"repeat".into()));
     let write = items.as_array().unwrap().iter().find(|item| item["name"] == "write").unwrap();
-    assert_eq!(write["approval"], "ask");
+    assert_eq!((&write["approval"], &write["recovery"]), (&"ask".into(), &"ask".into()));
     let greet = items.as_array().unwrap().iter().find(|item| item["name"] == "greet").unwrap();
     assert_eq!(greet["hints"], serde_json::json!(["politeness"]));
+    assert_eq!((&greet["effect"], &greet["recovery"]), (&"read_only".into(), &"steps".into()));
 }
 
 #[test]
@@ -322,8 +323,8 @@ fn worker_files_of_a_folder_are_listed_checked_and_run() {
     let (_other, second) = folder_of_workers(&[("b.agent", "---\nname: more\ntoolsets: [helper]\n---\nMore.\n")]);
     let text = stdout(&app(&["tools", "--worker-dir", &path, "--worker-dir", &second]));
     let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    assert!(rows.contains(&"helper worker pre_approved Help.".into()), "{text}");
-    assert!(rows.contains(&"more worker pre_approved More.".into()), "{text}");
+    assert!(rows.contains(&"helper worker read_only steps pre_approved Help.".into()), "{text}");
+    assert!(rows.contains(&"more worker read_only steps pre_approved More.".into()), "{text}");
     assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok (entries: 1, workers: 4, tools: 33)\n");
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
     fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");
@@ -483,6 +484,37 @@ fn a_journal_is_listed_as_the_tree_of_its_calls() {
         assert_eq!((&line["value"], &line["input"]), (&record.value, &*record.input));
     }
     assert!(lines.iter().any(|line| line["depth"] == 2 && line["kind"] == "model"), "{lines:?}");
+}
+
+#[test]
+fn a_call_that_may_have_happened_is_listed_and_settled_in_a_journal() {
+    for (outcome, result) in
+        [(&["--result", "\"written by hand\""][..], "written by hand\n"), (&["--not-done"][..], "wrote Hello!\n")]
+    {
+        let (_folder, path, journal) = journal();
+        let run = || app(&["run", "--journal", &journal, "--approve-all", "Ann"]);
+        assert_eq!(stdout(&run()), "wrote Hello!\n");
+        let whole = std::fs::read_to_string(&path).unwrap();
+        // As if the process had died in the call.
+        let begun = whole.lines().position(|line| line.contains(r#""kind":"begun""#)).unwrap();
+        std::fs::write(&path, whole.split_inclusive('\n').take(begun + 1).collect::<String>()).unwrap();
+        fails(&["run", "--journal", &journal, "--approve-all", "Ann"], 1, "the outcome of `write` is unknown");
+        let text = stdout(&app(&["journal", &journal, "--unknown"]));
+        let line = stdout(&app(&["journal", &journal, "--unknown", "--json"]));
+        let call: Value = serde_json::from_str(&line).unwrap();
+        let step = call["step"].as_str().unwrap();
+        assert!(
+            text.starts_with("`write` began at ") && text.ends_with(&format!("may have had its effect: {step}\n")),
+            "{text}"
+        );
+        let settle = |step: &str| app(&[&["journal", &journal, "--settle", step][..], outcome].concat());
+        assert!(stderr(&settle("no/such")).contains("the key `no/such` has no call with an unknown outcome"));
+        fails(&["journal", &journal, "--settle", step], 2, "what became of the call is missing");
+        assert_eq!(stdout(&settle(step)), "settled; run the same command again to resume\n");
+        assert_eq!(stdout(&run()), result);
+        let after = stdout(&app(&["journal", &journal, "--unknown"]));
+        assert_eq!(after, "the journal has no call with an unknown outcome\n");
+    }
 }
 
 #[test]
@@ -658,4 +690,45 @@ fn ctrl_c_cancels_the_run_and_exits_with_1() {
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(lines.next().unwrap().unwrap(), "error: aborted by user");
+}
+
+#[test]
+fn a_dry_run_prints_its_plan_after_the_result_and_changes_nothing() {
+    let output = app(&["run", "--dry-run", "Ann"]);
+    let plan =
+        "plan: 1 call\n  1. write(text=\"Hello!\") (tool, destructive) would ask for approval; called by main_entry\n";
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), plan), "{}", stderr(&output));
+    let ended =
+        "the run ended at a planned call, since its caller needs the result: `main_entry` failed: `write` did not run";
+    assert!(stderr(&output).contains(ended), "{}", stderr(&output));
+    let output = app(&["call", "add", "--a", "2", "--b", "3", "--dry-run"]);
+    assert_eq!(stdout(&output), "5\nplan: no call would change anything\n", "{}", stderr(&output));
+    let output = app(&["call", "write", "Hello", "--dry-run"]);
+    assert!(stdout(&output).ends_with("needs no approval; called by the user\n"), "{}", stdout(&output));
+    let output = app(&["call", "fail", "--with", "this", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`fail` failed: this"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_dry_run_prints_its_plan_as_json() {
+    let output = app(&["run", "--dry-run", "--approve-all", "--output", "json", "Ann"]);
+    let object: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let call = &object["plan"]["calls"][0];
+    assert_eq!((&call["name"], &call["approval"]), (&Value::from("write"), &Value::from("by_mode")), "{object}");
+    assert_eq!(call["arguments"], serde_json::json!({ "text": "Hello!" }));
+    assert!(object["error"].as_str().unwrap().contains("dry run"), "{object}");
+    let output = app(&["run", "--output", "json", "--approve-all", "Ann"]);
+    let object: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(object.get("plan"), None);
+}
+
+#[test]
+fn a_dry_run_is_not_recorded_and_writes_no_files() {
+    fails(&["run", "--dry-run", "--journal", "run.jsonl", "Ann"], 2, "cannot be used with");
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("files");
+    let output = app(&["run", "--tool", "draw", "--dry-run", "--files", inside.to_str().unwrap()]);
+    assert!(stdout(&output).starts_with("a dot\n"), "{}", stderr(&output));
+    assert!(!inside.exists());
 }

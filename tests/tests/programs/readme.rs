@@ -107,7 +107,7 @@ fn each_row_of_the_conformance_table_names_a_test() {
 /// Returns the sources of all tests, beside a source file too.
 fn sources_of_tests() -> String {
     let mut folders: Vec<_> =
-        ["llm-do/src", "llm-do-macros", "llm-do-providers", "tests/tests"].map(|folder| root().join(folder)).into();
+        ["llm-do", "llm-do-macros", "llm-do-providers", "tests/tests"].map(|folder| root().join(folder)).into();
     let mut sources = String::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {

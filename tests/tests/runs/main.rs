@@ -4,8 +4,10 @@
 mod chat;
 mod compaction;
 mod content;
+mod dry_run;
 mod eval;
 mod events;
+mod finished_results;
 mod journal;
 mod money;
 mod server_side;
@@ -14,6 +16,7 @@ mod spent;
 mod sqlite;
 mod threads;
 mod trace;
+mod typed_errors;
 mod under;
 mod under_policy;
 mod version;

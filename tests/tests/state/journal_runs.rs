@@ -608,8 +608,8 @@ async fn fetch(what: String, up: State<Up>, log: State<Log>) -> Result<String> {
 }
 
 /// Fetch something in a nested call.
-#[tool(effect = read_only, toolsets = [fetch, write])]
-async fn fetch_below(ctx: &CallContext<fetch_below>, what: String) -> Result<String> {
+#[tool(effect = read_only)]
+async fn fetch_below(ctx: &CallContext, what: String) -> Result<String> {
     ctx.call(write { text: format!("before {what}") }).await?;
     Ok(ctx.call(fetch { what }).await?)
 }
@@ -1104,8 +1104,8 @@ async fn stall(up: State<Up>) {
 }
 
 /// Write a text in a nested call, and then wait for the servers.
-#[tool(effect = read_only, toolsets = [write, stall])]
-async fn write_tagged(ctx: &CallContext<write_tagged>, tag: String, text: String) -> Result<String> {
+#[tool(effect = read_only)]
+async fn write_tagged(ctx: &CallContext, tag: String, text: String) -> Result<String> {
     ctx.call(write { text }).await?;
     ctx.call(stall {}).await?;
     Ok(tag)

@@ -6,6 +6,7 @@ mod approval_resumed;
 mod begun;
 mod busy_threads;
 mod composite;
+mod cut;
 mod dispatch;
 mod instructions;
 mod journal_runs;
@@ -20,6 +21,7 @@ mod script;
 mod shadow;
 mod stateful;
 mod time;
+mod unknown;
 
 use self::own_items::own_builder;
 // The function that `propose` writes names them so.

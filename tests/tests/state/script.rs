@@ -4,6 +4,7 @@ mod any_input;
 mod attacks;
 mod code_mode;
 mod code_runs;
+mod dry_run;
 mod effects;
 mod faults;
 mod hundred;
@@ -12,6 +13,7 @@ mod parity;
 mod projects;
 mod propose;
 mod signature;
+mod typed_errors;
 mod unsure;
 mod values;
 

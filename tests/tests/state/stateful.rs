@@ -258,7 +258,11 @@ async fn scribe(input: String) -> String;
 fn runtime() -> (RuntimeBuilder, Log) {
     let log = Log::default();
     let gate = Mutex::new(channel::<()>().1);
-    let builder = crate::own_builder().approval_mode(ApprovalMode::ApproveAll).state(log.clone()).state(gate);
+    let builder = crate::own_builder()
+        .approval_mode(ApprovalMode::ApproveAll)
+        .on_unknown(llm_do::OnUnknown::Rerun)
+        .state(log.clone())
+        .state(gate);
     (builder.force_model(TestModel::new()), log)
 }
 

@@ -6,6 +6,7 @@ mod asked;
 mod commands;
 #[cfg(target_os = "linux")]
 mod counted;
+mod dry_run;
 #[cfg(target_os = "linux")]
 mod git;
 #[cfg(target_os = "linux")]

@@ -54,7 +54,7 @@ fn steps(steps: &[&str]) -> act {
 fn builder() -> RuntimeBuilder {
     let model = FunctionModel::answering(|request| Answer::text(request.instructions.unwrap_or_default()));
     let builder = Runtime::builder().only(["act", "act_too", "workers"]).force_model(model);
-    builder.approval_mode(ApprovalMode::ApproveAll)
+    builder.approval_mode(ApprovalMode::ApproveAll).on_unknown(llm_do::OnUnknown::Rerun)
 }
 
 const CREATED: &str = r#"{"worker":"helper","may_call":[]}"#;

@@ -126,7 +126,7 @@ async fn run(builder: RuntimeBuilder, model: Box<dyn Model>) -> Result<String, C
 }
 
 fn approving() -> RuntimeBuilder {
-    Runtime::builder().approval_mode(ApprovalMode::ApproveAll)
+    Runtime::builder().approval_mode(ApprovalMode::ApproveAll).on_unknown(llm_do::OnUnknown::Rerun)
 }
 
 #[tokio::test]

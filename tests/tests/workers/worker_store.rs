@@ -82,7 +82,8 @@ fn model() -> FunctionModel {
 /// A process that stores created workers in the folder, and loads those that are stored there.
 fn process(folder: &Path, journal: Option<&MemoryJournal>) -> Runtime {
     let builder = Runtime::builder().only(["make_below", "make_too_large", "delegate"]);
-    let builder = builder.approval_mode(ApprovalMode::ApproveAll).force_model(model());
+    let builder =
+        builder.approval_mode(ApprovalMode::ApproveAll).on_unknown(llm_do::OnUnknown::Rerun).force_model(model());
     let builder = match journal {
         Some(journal) => builder.journal(journal.clone()),
         None => builder,

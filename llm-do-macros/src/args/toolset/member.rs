@@ -91,6 +91,14 @@ fn between(mut start: Cursor, end: Cursor) -> TokenStream {
 }
 
 impl Member {
+    /// Returns the path inside of the forms.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Path(path) => path,
+            Self::Prefixed { member, .. } | Self::Picked { member, .. } => member.path(),
+        }
+    }
+
     fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         let mut member = Self::first(input, errors)?;
         while input.peek(Token![.]) {

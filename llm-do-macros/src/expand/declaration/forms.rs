@@ -12,7 +12,8 @@ pub(super) fn included(members: &[Member]) -> TokenStream {
     list(&members.iter().map(included_by).collect::<Vec<_>>())
 }
 
-fn included_by(member: &Member) -> TokenStream {
+/// The type that states which tools the member includes.
+pub(super) fn included_by(member: &Member) -> TokenStream {
     match member {
         Member::Path(path) => quote!(#path),
         // The compiler checks the tools, not their names in the list.

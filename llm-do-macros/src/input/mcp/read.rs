@@ -8,8 +8,9 @@ use syn::{Ident, LitStr, Type, Visibility, parse_quote};
 use super::names::{Names, camel, snake};
 use super::types::Types;
 use super::{McpField, McpTool, McpToolset, docs};
+use crate::args::tool::Effect;
 use crate::errors::Errors;
-use crate::input::{Argument, Callable, Kind, Parameter};
+use crate::input::{Argument, Callable, EffectSource, Kind, Parameter};
 
 /// Adds the tools of the snapshot `text`, and the types of their arguments and results.
 pub(super) fn tools(toolset: &mut McpToolset, text: &str, errors: &mut Errors) {
@@ -67,7 +68,16 @@ fn callable(tool: &SnapshotTool, ident: Ident, server: &str, fields: &[McpField]
         is_opaque: false,
         toolsets: None,
         timeout: None,
+        effect: is_destructive(tool).then_some(Effect::Destructive),
+        effect_source: EffectSource::Toolsets,
+        error: None,
     }
+}
+
+/// Returns whether the server admits that a call destroys something; hints that would weaken an effect are not trusted.
+fn is_destructive(tool: &SnapshotTool) -> bool {
+    let is_true = |hint: &str| tool.annotations.as_ref().and_then(|hints| hints[hint].as_bool()) == Some(true);
+    is_true("destructiveHint") && !is_true("readOnlyHint")
 }
 
 fn argument(field: &McpField) -> Argument {

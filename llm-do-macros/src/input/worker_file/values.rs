@@ -40,6 +40,7 @@ impl Values {
                 quote!(__llm_do::Money::from_picodollars(#picodollars))
             }
             Value::Output(mode) => self.ident(mode.word()).into_token_stream(),
+            Value::Effect(word) => self.ident(word).into_token_stream(),
             Value::Thinking(word) => {
                 let level = self.ident(&format!("{}{}", word[..1].to_uppercase(), &word[1..]));
                 quote!(__llm_do::ThinkingLevel::#level)

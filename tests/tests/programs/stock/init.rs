@@ -31,7 +31,7 @@ fn a_new_application_has_the_name_of_its_folder() {
     place.run(&["init", "--app", "My Tools"]).output();
     assert!(place.read("My Tools/Cargo.toml").contains("name = \"my-tools\"\n"));
     // This workspace builds the same file as the program `init_app`.
-    assert_eq!(place.read("My Tools/src/main.rs"), include_str!("../../../../llm-do/templates/main.rs"));
+    assert_eq!(place.read("My Tools/src/main.rs"), include_str!("../../../../llm-do/cli/templates/main.rs"));
     let output =
         Command::new(env!("CARGO_BIN_EXE_init_app")).args(["call", "shout", "--text", "hello"]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "HELLO\n");

@@ -43,6 +43,7 @@ fn rows() -> Vec<(&'static str, Gives, Vec<Role>, Value)> {
         ("get /runs/{id}", Gives::Owned(Id::Run), watch(), Value::Null),
         ("post /runs/{id}/cancel", Gives::Owned(Id::Run), start(), Value::Null),
         ("post /runs/{id}/resume", Gives::Owned(Id::Run), start(), Value::Null),
+        ("post /runs/{id}/settle", Gives::Owned(Id::Run), decide(), json!({ "step": "a", "outcome": "not_done" })),
         ("get /runs/{id}/events", Gives::Owned(Id::Run), watch(), Value::Null),
         ("get /approvals", Gives::Listed, watch(), Value::Null),
         ("get /approvals/{id}", Gives::Owned(Id::Approval), watch(), Value::Null),
@@ -148,7 +149,7 @@ async fn each_route_of_the_service_is_in_the_table_and_in_the_description() {
     described.sort_unstable();
     rows.sort_unstable();
     assert_eq!(described, rows, "a route has no row in `rows`, or a row has no route");
-    let router = include_str!("../../../../llm-do/src/app/serve/http.rs");
+    let router = include_str!("../../../../llm-do/core/src/app/serve/http.rs");
     for route in router.split(".route(").skip(1) {
         let path = route.split('"').nth(1).unwrap();
         let is_description = path == "/openapi.json";

@@ -99,9 +99,8 @@ async fn only_who_may_decide_resumes_a_run_that_would_repeat_effects() {
         assert_eq!(setup.lines.all(), ["ann"]);
         setup.failing.0.store(false, Ordering::Relaxed);
         assert_eq!(resume(&server, DECIDER, &id).await.0, StatusCode::ACCEPTED);
-        if mode == ApprovalMode::Prompt {
-            approve_again(&server).await;
-        }
+        // Also where a mode approves all calls: only a person knows what happened.
+        approve_again(&server).await;
         reaches(&server, &id, "succeeded").await;
         assert_eq!(setup.lines.all(), ["ann", "ann"]);
         server.stop().await;
@@ -237,4 +236,84 @@ async fn a_process_that_dies_in_an_effect_repeats_it_only_with_an_answer_and_not
     assert!(error.contains("died 3 times") && error.contains("the call in flight was `crash_paying`"), "{error}");
     assert_eq!(crashes(folder.path()), 3, "one effect for each answer, and the first");
     served.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_of_a_failed_run_is_settled_by_who_may_decide_and_then_has_that_result() {
+    let setup = Setup::new();
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let server = serve(&setup, ApprovalMode::Prompt).await;
+    let id = started(&server, "transfer", json!({ "to": "ann", "slowly": false })).await;
+    reaches(&server, &id, "failed").await;
+    let (_, run) = send(&server, DECIDER, Method::GET, &format!("/runs/{id}"), json!(null)).await;
+    let call = &run["unknown"][0];
+    assert_eq!((&call["tool"], &call["settled"]), (&json!("wire_money"), &json!(null)), "{run}");
+    let path = format!("/runs/{id}/settle");
+    let body = json!({ "step": call["step"], "outcome": { "result": 5 } });
+    assert_eq!(send(&server, STARTER, Method::POST, &path, body.clone()).await.0, StatusCode::FORBIDDEN);
+    let (status, run) = send(&server, DECIDER, Method::POST, &path, body.clone()).await;
+    assert_eq!((status, &run["unknown"][0]["settled"]), (StatusCode::OK, &json!({ "result": 5 })), "{run}");
+    let (status, problem) = send(&server, DECIDER, Method::POST, &path, body).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:not_settled")));
+    let unknown = json!({ "step": "no/such", "outcome": "not_done" });
+    assert_eq!(send(&server, DECIDER, Method::POST, &path, unknown).await.0, StatusCode::CONFLICT);
+    // Nothing is made again, so that who may start may resume.
+    assert_eq!(resume(&server, STARTER, &id).await.0, StatusCode::ACCEPTED);
+    reaches(&server, &id, "succeeded").await;
+    assert_eq!(setup.lines.all(), ["ann"]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_may_have_happened_has_the_result_that_a_person_gives() {
+    let setup = Setup::new();
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let server = serve(&setup, ApprovalMode::Prompt).await;
+    let id = started(&server, "transfer", json!({ "to": "bob", "slowly": false })).await;
+    reaches(&server, &id, "failed").await;
+    assert_eq!(resume(&server, DECIDER, &id).await.0, StatusCode::ACCEPTED);
+    let shown = first_waiting(&server).await;
+    assert_eq!(shown["request"]["result_schema"]["type"], "integer", "{shown}");
+    let path = format!("/approvals/{}", shown["id"].as_str().unwrap());
+    let body = json!({ "digest": shown["digest"], "decision": "happened", "result": 1 });
+    assert_eq!(send(&server, DECIDER, Method::POST, &path, body).await.0, StatusCode::OK);
+    reaches(&server, &id, "succeeded").await;
+    assert_eq!(setup.lines.all(), ["bob"]);
+    server.stop().await;
+}
+
+/// Runs `runs` of the command line on the file of a service; returns what it prints.
+fn runs(setup: &Setup, arguments: &[&str]) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_app"));
+    let store = setup.folder.path().join("runs.db");
+    let output = command.arg("runs").args(arguments).arg("--store").arg(store).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    text(output.stdout) + &text(output.stderr)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_settled_on_the_command_line_and_the_run_goes_on() {
+    for (options, transfers) in [(&["--result", "5"][..], 1), (&["--not-done"][..], 2)] {
+        let setup = Setup::new();
+        setup.failing.0.store(true, Ordering::Relaxed);
+        let server = serve(&setup, ApprovalMode::Prompt).await;
+        let id = started(&server, "transfer", json!({ "to": "ann", "slowly": false })).await;
+        reaches(&server, &id, "failed").await;
+        let shown: Value = serde_json::from_str(&runs(&setup, &["show", &id, "--json"])).unwrap();
+        let step = shown["unknown"][0]["step"].as_str().unwrap_or_else(|| panic!("{shown}"));
+        let text = runs(&setup, &["show", &id]);
+        assert!(text.contains("wire_money") && text.contains(step), "{text}");
+        let settle = || runs(&setup, &[&["settle", &id, step][..], options].concat());
+        let settled = settle();
+        assert!(settled.starts_with("settled; resume the run"), "{settled}");
+        let again = settle();
+        assert!(again.contains("it is settled already"), "{again}");
+        setup.failing.0.store(false, Ordering::Relaxed);
+        assert_eq!(resume(&server, DECIDER, &id).await.0, StatusCode::ACCEPTED);
+        reaches(&server, &id, "succeeded").await;
+        assert_eq!(setup.lines.all().len(), transfers, "{options:?}");
+        let refused = runs(&setup, &["settle", &id, step, "--not-done"]);
+        assert!(refused.contains("only calls of failed and cancelled runs are settled"), "{refused}");
+        server.stop().await;
+    }
 }

@@ -40,6 +40,8 @@ async fn what_cannot_be_started_is_refused_with_the_reason() {
         (json!({ "entry": "write_line", "arguments": { "line": "a" } }), "unknown entry `write_line`"),
         (json!({ "entry": "greet", "arguments": { "nam": "Ann" } }), "name"),
         (json!({ "entry": "greet", "argument": {} }), "unknown field `argument`"),
+        // It would be a real run.
+        (json!({ "entry": "greet", "arguments": { "name": "Ann" }, "dry_run": true }), "unknown field `dry_run`"),
         (json!({ "arguments": {} }), "missing field `entry`"),
         (json!([]), "invalid"),
     ] {

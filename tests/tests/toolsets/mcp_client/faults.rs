@@ -74,7 +74,9 @@ async fn a_call_that_takes_too_long_is_cancelled_at_the_server() {
         let runtime = builder(script.server().timeout(SOON)).build().unwrap();
         let error = call(&runtime, "hang", json!({})).await.unwrap_err();
         assert!(
-            error.ends_with("did not answer within 300ms; the call was cancelled, and may have had an effect"),
+            error.starts_with(
+                "the outcome of `mcp__s__hang` is unknown: the MCP server `s` did not answer within 300ms"
+            ),
             "{error}"
         );
         let called = &script.received("tools/call")[0];
@@ -122,9 +124,9 @@ async fn a_server_that_dies_in_a_call_fails_it_and_is_started_again() {
         let script = Script::new(flags).with_file("starts");
         let runtime = script.runtime();
         let error = call(&runtime, "die", json!({})).await.unwrap_err();
-        let expected = "`mcp__s__die` failed: the connection to the MCP server `s` was lost during the call (the \
-            program ended with exit status: 3); the call may have had an effect; the next call connects again";
-        assert_eq!(error, expected);
+        let expected = "the outcome of `mcp__s__die` is unknown: the connection to the MCP server `s` was lost during the \
+            call (the program ended with exit status: 3)";
+        assert!(error.starts_with(expected), "{error}");
         assert_eq!(echo(&runtime, "back").await.unwrap(), "back");
         assert_eq!(script.lines("starts").len(), 2);
     }

@@ -43,6 +43,7 @@ async fn resumed(script: &Script, asked: &Arc<AtomicU32>, tool: &str, arguments:
         let runtime = Runtime::builder()
             .only(["call_then_fail"])
             .approval_mode(ApprovalMode::ApproveAll)
+            .on_unknown(llm_do::OnUnknown::Rerun)
             .mcp(script.server())
             .state(Failures(AtomicU32::new(failures)))
             .journal(journal.clone())

@@ -43,6 +43,8 @@ mod more {
         image_generation,
         programmatic_tool_calling,
     ],
+    effect = read_only,
+    effect_reason = "the container of the provider has no network",
     settings = cold().max_tokens(TURNS * 100),
     hints = ["facts", "dates"],
     output = tool,

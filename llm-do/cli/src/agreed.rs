@@ -1,0 +1,109 @@
+//! The agreements of the user, by project, in a file outside of all projects.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use llm_do_core::app::project::{Demand, Digest, Digests, Project, digest_key};
+use serde::{Deserialize, Serialize};
+
+use super::state;
+
+/// The file with all agreements.
+const FILE: &str = "agreed.json";
+
+/// What the user agrees to: the demands of the files in a folder, and these files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Agreement {
+    /// The folder, the manifest or the worker file that was opened, without links.
+    opened: PathBuf,
+    /// The folder of the files.
+    root: PathBuf,
+    kept: Kept,
+}
+
+/// An agreement as it is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    demands: BTreeSet<String>,
+    files: Digests,
+}
+
+/// All agreements, by the path of what was opened.
+type Answers = BTreeMap<PathBuf, Kept>;
+
+/// How an agreement relates to the one that is kept.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    No,
+    /// Other files or demands were agreed to: these files differ.
+    Changed(Vec<String>),
+    Yes,
+}
+
+impl Agreement {
+    pub(super) fn of_project(project: &Project, demands: &[Demand]) -> Self {
+        Self::new(project.opened(), project.root(), demands, project.digests().clone())
+    }
+
+    pub(super) fn new(opened: &Path, root: &Path, demands: &[Demand], files: Digests) -> Self {
+        let demands = demands.iter().map(|demand| demand.text.clone()).collect();
+        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Self { opened: canonical(opened), root: canonical(root), kept: Kept { demands, files } }
+    }
+
+    /// Returns the agreement to these demands only.
+    pub(super) fn with_demands(&self, demands: &[Demand]) -> Self {
+        Self::new(&self.opened, &self.root, demands, self.kept.files.clone())
+    }
+
+    /// Returns whether the user agreed to it before.
+    pub(super) fn known(&self) -> Known {
+        let answers = self.file().and_then(|file| read(&file)).unwrap_or_default();
+        let Some(kept) = answers.get(&self.opened) else { return Known::No };
+        if kept.files == self.kept.files && self.kept.demands.is_subset(&kept.demands) {
+            return Known::Yes;
+        }
+        let names: BTreeSet<_> = kept.files.keys().chain(self.kept.files.keys()).collect();
+        let differs = |name: &&&String| kept.files.get(**name) != self.kept.files.get(**name);
+        Known::Changed(names.iter().filter(differs).map(|name| (*name).clone()).collect())
+    }
+
+    /// Remembers that the user agreed to it.
+    pub(super) fn keep(&self) -> io::Result<()> {
+        let file = self.file()?;
+        let mut answers = match read(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Answers::new(),
+            answers => answers?,
+        };
+        answers.insert(self.opened.clone(), self.kept.clone());
+        state::replace(&file, &serde_json::to_string_pretty(&answers)?)
+    }
+
+    /// Remembers that the user wrote a demand into one of the files, if it is unchanged apart from that.
+    pub(super) fn keep_with(&self, file: &Path, before: &[u8], after: &[u8], demands: Vec<String>) -> io::Result<()> {
+        let file = file.canonicalize()?;
+        let name = file.strip_prefix(&self.root).map_err(io::Error::other)?;
+        let name = digest_key(name);
+        // Read again, since the user may have added rules before.
+        let latest = self.file().and_then(|file| read(&file)).ok().and_then(|mut answers| answers.remove(&self.opened));
+        let before = Some(Digest::of(before));
+        let is_unchanged = |kept: &Kept| kept.files.get(&name) == before.as_ref();
+        let found = latest.into_iter().chain([self.kept.clone()]).find(is_unchanged);
+        let mut kept = found.ok_or_else(|| io::Error::other("the file changed meanwhile"))?;
+        kept.files.insert(name, Digest::of(after));
+        kept.demands.extend(demands);
+        Self { kept, ..self.clone() }.keep()
+    }
+
+    /// Returns the file with all agreements; an error for a file in the project, which may have brought it.
+    fn file(&self) -> io::Result<PathBuf> {
+        state::outside_of(&self.root, FILE)
+    }
+}
+
+fn read(file: &Path) -> io::Result<Answers> {
+    let at_file = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(at_file)?;
+    serde_json::from_str(&text).map_err(|error| at_file(error.into()))
+}

@@ -1,0 +1,93 @@
+//! The options of `harden`.
+
+#[cfg(feature = "script")]
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+#[cfg(feature = "script")]
+use llm_do_providers::Money;
+
+use crate::project::FileOptions;
+
+#[cfg(not(feature = "script"))]
+pub(crate) const EXAMPLES: &str = "Example: harden greet --tool greet_by_rule --journal run.jsonl";
+#[cfg(feature = "script")]
+pub(crate) const EXAMPLES: &str = "Examples:
+  harden greet --tool greet_by_rule --journal run.jsonl
+  harden greet --propose --model openai:gpt-5-mini --budget 0.50 --journal run-*.jsonl";
+
+#[derive(Args, Debug)]
+pub(crate) struct HardenOptions {
+    /// The worker's name.
+    #[arg(required_unless_present = "report", conflicts_with = "report")]
+    pub(crate) worker: Option<String>,
+    /// The candidate tool; with --approve-all, it may have effects other than `read_only`.
+    #[cfg_attr(
+        not(feature = "script"),
+        arg(long, value_name = "NAME", required_unless_present = "report", conflicts_with = "report")
+    )]
+    #[cfg_attr(
+        feature = "script",
+        arg(long, value_name = "NAME", required_unless_present_any = ["propose", "report"], conflicts_with_all = ["propose", "report"])
+    )]
+    pub(crate) tool: Option<String>,
+    #[cfg(feature = "script")]
+    #[command(flatten)]
+    pub(crate) propose: ProposeOptions,
+    /// Instead of comparing, rank the workers in the journals by what they cost, with the share that code answered in hybrids.
+    #[arg(long)]
+    pub(crate) report: bool,
+    /// The journals, as `run --journal` writes them.
+    #[arg(long, value_name = "FILE", required_unless_present = "events", num_args = 1..)]
+    pub(crate) journal: Vec<PathBuf>,
+    /// Logs of events, as `run --events` writes them, with the comparisons of shadows; for --report.
+    #[arg(long, value_name = "FILE", requires = "report", num_args = 1..)]
+    pub(crate) events: Vec<PathBuf>,
+    /// With --report, fail if shadows of a worker disagree in a larger share of comparisons, from 0 to 1.
+    #[arg(long, value_name = "SHARE", requires = "events")]
+    pub(crate) fail_over: Option<f64>,
+    /// Ignore this field of results, as a JSON pointer such as /note or /people/*/note; may be given several times.
+    #[arg(long, value_name = "POINTER")]
+    pub(crate) ignore: Vec<String>,
+    /// Allow a candidate that may change something, and approve every call that it makes.
+    #[cfg_attr(feature = "script", arg(long, conflicts_with = "propose"))]
+    #[cfg_attr(not(feature = "script"), arg(long))]
+    pub(crate) approve_all: bool,
+    /// Print each case as a line of JSON with full values, and a summary as the last line.
+    #[cfg_attr(feature = "script", doc = "\n\nWith --propose, print the report as a JSON object.")]
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) items: FileOptions,
+}
+
+/// The options of `harden --propose`.
+#[cfg(feature = "script")]
+#[derive(Args, Debug)]
+pub(crate) struct ProposeOptions {
+    /// Have a model write a script in place of the worker, and measure it on recorded cases that the model has not seen.
+    ///
+    /// Writes NAME.py, if a script is good enough, and the report NAME.propose.md and NAME.propose.json. The script may call the tools of
+    /// the worker that are `effect = read_only`.
+    #[arg(long, conflicts_with = "report")]
+    pub(crate) propose: bool,
+    /// The model, `provider:model`, that writes scripts; default: that of the configuration.
+    #[arg(long, value_name = "MODEL", requires = "propose")]
+    pub(crate) model: Option<String>,
+    /// Ask for no further script once the requests have cost this, in US dollars.
+    #[arg(long, value_name = "DOLLARS", requires = "propose")]
+    pub(crate) budget: Option<Money>,
+    /// Have at most this many scripts written.
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub(crate) attempts: NonZeroU32,
+    /// The name of the script; default: that of the worker, with `_script`.
+    #[arg(long, value_name = "NAME", requires = "propose")]
+    pub(crate) name: Option<String>,
+    /// Also write NAME.rs: a Rust function with the worker's signature to start from, which has the script as a comment.
+    #[arg(long, requires = "propose")]
+    pub(crate) rust: bool,
+    /// The folder for the script and the report; default: the current one.
+    #[arg(long, value_name = "DIR", requires = "propose")]
+    pub(crate) out: Option<PathBuf>,
+}

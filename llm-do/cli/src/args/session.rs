@@ -1,0 +1,123 @@
+//! Options of a runtime, which are settings.
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args};
+use llm_do_core::plane::approval::ApprovalMode;
+use llm_do_core::session::runtime::RuntimeBuilder;
+use llm_do_providers::Money;
+
+use crate::CommandError;
+use crate::config::{EndsRun, Set, Settings, approval_mode, seconds};
+use crate::project::{Entries, FileOptions};
+use crate::run::verbosity;
+
+/// Options of a runtime.
+#[derive(Args, Debug)]
+pub(crate) struct SessionOptions {
+    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`, or `model` of a configuration
+    /// file.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// How calls that need approval are decided: `prompt` asks the user; default: `prompt`.
+    #[arg(long, value_name = "MODE", value_parser = modes())]
+    approval_mode: Option<ApprovalMode>,
+    /// Approve every call that needs approval; blocked calls stay blocked.
+    #[arg(long, conflicts_with_all = ["reject_all", "approval_mode"])]
+    approve_all: bool,
+    /// Deny every call that needs approval.
+    #[arg(long, conflicts_with = "approval_mode")]
+    reject_all: bool,
+    /// End the run when a call is denied; `=false`, the default, returns the denial to the worker's model.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    end_on_denial: Option<bool>,
+    /// Record what is sent to models in the events: messages, instructions, tool definitions, images; shown by `trace`.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    content: Option<bool>,
+    /// Maximum nesting depth of workers; default: 5.
+    #[arg(long, value_name = "N")]
+    max_depth: Option<u32>,
+    /// Show calls (-v), and what models write (-vv).
+    #[arg(short, long, action = ArgAction::Count)]
+    verbose: u8,
+    #[command(flatten)]
+    pub(crate) items: FileOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+/// Parses an approval mode, and lists the modes in help and completions.
+fn modes() -> impl TypedValueParser<Value = ApprovalMode> {
+    PossibleValuesParser::new(["prompt", "approve_all", "reject_all"]).try_map(|word| approval_mode(&word))
+}
+
+impl SessionOptions {
+    /// Returns the settings that the options set.
+    pub(crate) fn settings(&self) -> Settings {
+        let limits = &self.limits;
+        Settings {
+            model: Set::option(self.model.clone(), "--model"),
+            approval_mode: self.approval_mode(),
+            end_on_denial: Set::option(self.end_on_denial.map(EndsRun), "--end-on-denial"),
+            content: Set::option(self.content, "--content"),
+            max_depth: Set::option(self.max_depth, "--max-depth"),
+            limit_requests: Set::option(limits.limit_requests, "--limit-requests"),
+            limit_tokens: Set::option(limits.limit_tokens, "--limit-tokens"),
+            limit_cost: Set::option(limits.limit_cost, "--limit-cost"),
+            timeout: Set::option(limits.timeout, "--timeout"),
+            verbose: Set::option((self.verbose > 0).then(|| verbosity(self.verbose)), "--verbose"),
+            ..self.items.settings()
+        }
+    }
+
+    /// Adds the files to the builder; the user decides whether those of a project may approve calls.
+    pub(crate) fn add_files(
+        &self,
+        builder: RuntimeBuilder,
+        settings: &mut Settings,
+        runs_projects: bool,
+    ) -> Result<(RuntimeBuilder, Entries), CommandError> {
+        let approves_all = settings.approval_mode.get() == Some(&ApprovalMode::ApproveAll);
+        let trust = self.items.trust(approves_all);
+        self.items.add_to(builder, settings, runs_projects, trust)
+    }
+
+    fn approval_mode(&self) -> Set<ApprovalMode> {
+        match (self.approve_all, self.reject_all) {
+            (true, _) => Set::option(Some(ApprovalMode::ApproveAll), "--approve-all"),
+            (_, true) => Set::option(Some(ApprovalMode::RejectAll), "--reject-all"),
+            _ => Set::option(self.approval_mode, "--approval-mode"),
+        }
+    }
+}
+
+/// Limits of a run; an option that is not given keeps the application's limit.
+#[derive(Args, Debug)]
+pub(crate) struct LimitOptions {
+    /// Maximum number of requests to models.
+    #[arg(long, value_name = "N")]
+    limit_requests: Option<u64>,
+    /// Send no further request after this many tokens, input and output.
+    #[arg(long, value_name = "N")]
+    limit_tokens: Option<u64>,
+    /// Send no further request after this cost in US dollars, such as 0.50; a request with a charge of unknown price is
+    /// refused.
+    #[arg(long, value_name = "DOLLARS")]
+    limit_cost: Option<Money>,
+    /// End the run after this many seconds, such as 90 or 0.5, or this duration, such as 2m.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+}

@@ -1,0 +1,164 @@
+//! `harden`: compares a candidate tool with the recorded results of a worker.
+
+#[cfg(feature = "script")]
+mod propose;
+mod report;
+
+use llm_do_core::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
+use llm_do_core::declare::tool::Effect;
+use llm_do_core::observe::event::{Outcome, with_value};
+use llm_do_core::plane::approval::ApprovalMode;
+use llm_do_core::plane::registry::Registry;
+use llm_do_core::session::runtime::{Runtime, RuntimeBuilder};
+use llm_do_worker_file::did_you_mean;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::args::HardenOptions;
+#[cfg(feature = "script")]
+use super::config::Set;
+use super::config::Settings;
+use super::run::block_on;
+use super::{CommandError, print, print_json};
+
+/// The worker and the candidate.
+struct Pair<'a> {
+    worker: &'a str,
+    tool: &'a str,
+}
+
+pub(super) fn harden(
+    builder: RuntimeBuilder,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    match (&options.worker, &options.tool) {
+        (Some(worker), Some(tool)) if !options.report => {
+            compare(builder, &Pair { worker, tool }, options, runs_projects)
+        }
+        #[cfg(feature = "script")]
+        (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
+        // clap requires both without --report.
+        _ => report::report(builder, options, runs_projects),
+    }
+}
+
+/// Adds the files that the options name, and returns the settings.
+fn configured(
+    builder: RuntimeBuilder,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(RuntimeBuilder, Settings), CommandError> {
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "with the feature, the model is an option"))]
+    let mut settings = options.items.settings();
+    #[cfg(feature = "script")]
+    {
+        settings.model = Set::option(options.propose.model.clone(), "--model");
+    }
+    let mut settings = settings.read(options.items.project.as_deref())?;
+    let trust = options.items.trust(options.approve_all);
+    let (builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
+    Ok((builder, settings))
+}
+
+/// Runs the candidate on each case, and prints the comparison.
+fn compare(
+    builder: RuntimeBuilder,
+    pair: &Pair<'_>,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let (mut builder, settings) = configured(builder, options, runs_projects)?;
+    let registry = super::project::collect(&mut builder)?;
+    check(&registry, pair.tool, options)?;
+    let cases = cases(pair.worker, options)?;
+    let token = builder.cancellation_token();
+    let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
+    let builder = settings.add_model(builder).without_journal_and_shadows().approval_mode(mode);
+    // A worker that goes on without its tool would be compared as if it had it.
+    let builder = if options.approve_all { builder } else { builder.end_on_denial(true) };
+    let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
+    let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
+    if options.json { print_json(&json!(summary).to_string()) } else { print(&summary.to_string()) }?;
+    if summary.all_agree() {
+        return Ok(());
+    }
+    let Pair { worker, tool } = pair;
+    Err(CommandError::Error(match summary.of {
+        0 => format!("`{worker}` failed in every case, so there is nothing to compare `{tool}` with"),
+        of => format!("`{tool}` does not agree with `{worker}` in {} of {of} cases", of - summary.agree),
+    }))
+}
+
+/// Fails if the candidate is unknown, or may change something without `--approve-all`.
+fn check(registry: &Registry, name: &str, options: &HardenOptions) -> Result<(), CommandError> {
+    let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", registry.hint(name, None)));
+    let candidate = registry.get(name).ok_or_else(unknown)?;
+    if candidate.effect() == Effect::ReadOnly || options.approve_all {
+        return Ok(());
+    }
+    Err(CommandError::Usage(format!(
+        "`{name}` is not `effect = read_only`, so it may change something: give --approve-all to allow that"
+    )))
+}
+
+fn cases(worker: &str, options: &HardenOptions) -> Result<Cases, CommandError> {
+    let mut cases = Cases::of(worker);
+    for path in &options.journal {
+        cases.add_file(path).map_err(CommandError::from_error)?;
+    }
+    if cases.is_empty() {
+        let near = did_you_mean(worker, cases.other_tools());
+        return Err(CommandError::Error(format!("no finished call of `{worker}` in the journals{near}")));
+    }
+    Ok(cases)
+}
+
+fn agreement(options: &HardenOptions) -> Agreement {
+    options.ignore.iter().fold(Agreement::new(), |agreement, pointer| agreement.ignore(pointer))
+}
+
+async fn compare_all(
+    runtime: &Runtime,
+    cases: &Cases,
+    tool: &str,
+    options: &HardenOptions,
+    token: &CancellationToken,
+) -> Result<Summary, CommandError> {
+    let agreement = agreement(options);
+    let mut summary = Summary::default();
+    for case in cases {
+        let compared = compare_one(runtime, tool, case, &agreement).await;
+        if token.is_cancelled() {
+            return Err(CommandError::Error("aborted by user".to_owned()));
+        }
+        summary.add(compared.verdict);
+        if options.json { print_json(&json!(compared).to_string()) } else { print(&describe(&compared)) }?;
+    }
+    Ok(summary)
+}
+
+/// Describes a case on one line, with the differing results below.
+fn describe(compared: &Compared) -> String {
+    let Compared { verdict, input, times, answers, worker, candidate, .. } = compared;
+    let count = if *times == 1 { String::new() } else { format!(" ({times} times)") };
+    let mut text = with_value(&format!("{:13}", verdict.as_str()), &input.to_string(), &count);
+    let mut add = |label: &str, outcome: &Outcome| {
+        let value = match outcome.as_result() {
+            Ok(value) => value.to_string(),
+            Err(error) => error.to_owned(),
+        };
+        text.push_str(&with_value(&format!("\n    {label:9}"), &value, ""));
+    };
+    if *verdict != Verdict::Agrees {
+        add("worker", worker);
+        if let Some(candidate) = candidate {
+            add("candidate", candidate);
+        }
+    }
+    if *answers > 1 {
+        let note = format!("\n    the worker gave {answers} different answers; the most frequent is compared");
+        text.push_str(&note);
+    }
+    text
+}

@@ -1,0 +1,121 @@
+//! `harden --propose`: has a model write a script, and writes it with its evidence.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use llm_do_core::app::harden::{Proposal, ProposeError, Proposer};
+use llm_do_core::session::runtime::RuntimeBuilder;
+use serde_json::json;
+
+use super::{agreement, cases, configured};
+use crate::args::HardenOptions;
+use crate::out_folder::OutFolder;
+use crate::run::block_on;
+use crate::{CommandError, print, print_json, project};
+
+/// The files of a proposal: a folder, and their names in it.
+struct Files {
+    folder: PathBuf,
+    script: String,
+    markdown: String,
+    json: String,
+    /// The Rust function, if it is to be written.
+    rust: Option<String>,
+}
+
+pub(super) fn propose(
+    builder: RuntimeBuilder,
+    worker: &str,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let (builder, settings) = configured(builder, options, runs_projects)?;
+    let builder = settings.add_model(builder);
+    let cases = cases(worker, options)?;
+    let proposer = proposer(worker, options);
+    let files = Files::of(options, proposer.script_name());
+    let folder = files.open()?;
+    let token = builder.cancellation_token();
+    let mut builder = proposer.prepared(builder);
+    let registry = project::collect(&mut builder)?;
+    let proposal = block_on(&token, proposer.propose_on(builder, registry, &cases))?.map_err(failure)?;
+    files.write(&folder, &proposal)?;
+    if options.json {
+        print_json(&json!(proposal.report).to_string())?;
+    } else {
+        print(proposal.report.to_string().trim_end())?;
+    }
+    match proposal.script {
+        Some(_) => Ok(()),
+        None => Err(CommandError::Error(format!("no script for `{worker}` was good enough"))),
+    }
+}
+
+fn proposer(worker: &str, options: &HardenOptions) -> Proposer {
+    let proposer = Proposer::new(worker).attempts(options.propose.attempts.get()).agreement(agreement(options));
+    let proposer = match &options.propose.name {
+        Some(name) => proposer.name(name),
+        None => proposer,
+    };
+    let proposer = match options.propose.budget {
+        Some(budget) => proposer.budget(budget),
+        None => proposer,
+    };
+    match &options.propose.model {
+        Some(model) => proposer.model(model),
+        None => proposer,
+    }
+}
+
+fn failure(error: ProposeError) -> CommandError {
+    match error {
+        ProposeError::UnknownWorker { .. } | ProposeError::NotAWorker { .. } => CommandError::Usage(error.to_string()),
+        ProposeError::Cancelled => CommandError::Error("aborted by user".to_owned()),
+        other => CommandError::from_error(other),
+    }
+}
+
+impl Files {
+    fn of(options: &HardenOptions, name: &str) -> Self {
+        let file = |end: &str| format!("{name}.{end}");
+        Self {
+            folder: options.propose.out.clone().unwrap_or_default(),
+            script: file("py"),
+            markdown: file("propose.md"),
+            json: file("propose.json"),
+            rust: options.propose.rust.then(|| file("rs")),
+        }
+    }
+
+    /// Opens the folder; fails before anything is paid for if the files cannot be written.
+    fn open(&self) -> Result<OutFolder, CommandError> {
+        let new = [Some(&self.script), self.rust.as_ref()].into_iter().flatten();
+        if let Some(file) = new.map(|name| self.folder.join(name)).find(|file| file.symlink_metadata().is_ok()) {
+            let file = file.display();
+            return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
+        }
+        let folder = OutFolder::open(&self.folder).map_err(|error| fault(&self.folder, &error))?;
+        for name in [&self.json, &self.markdown] {
+            folder.existing(name).map_err(|error| fault(&self.folder.join(name), &error))?;
+        }
+        Ok(folder)
+    }
+
+    fn write(&self, folder: &OutFolder, proposal: &Proposal) -> Result<(), CommandError> {
+        let report = &proposal.report;
+        let json = serde_json::to_string_pretty(report).map_err(CommandError::from_error)?;
+        let fault =
+            |name: &str, written: io::Result<()>| written.map_err(|error| fault(&self.folder.join(name), &error));
+        fault(&self.json, folder.replace(&self.json, &format!("{json}\n")))?;
+        fault(&self.markdown, folder.replace(&self.markdown, &report.to_string()))?;
+        let files = [(Some(&self.script), &proposal.script), (self.rust.as_ref(), &proposal.rust)];
+        for (name, text) in files.into_iter().filter_map(|(name, text)| name.zip(text.as_ref())) {
+            fault(name, folder.create(name, text))?;
+        }
+        Ok(())
+    }
+}
+
+fn fault(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Error(format!("cannot write {}: {error}", path.display()))
+}

@@ -1,0 +1,113 @@
+//! The runs of a service that is running, over HTTP.
+
+use std::time::Duration;
+
+use llm_do_core::app::serve::RunListQuery;
+use llm_do_core::observe::journal::Settlement;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, StatusCode, Url};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::CommandError;
+use crate::run::block_on;
+
+/// How long an answer may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A service that is running.
+pub(super) struct Remote {
+    base: Url,
+    token: Option<String>,
+}
+
+impl Remote {
+    /// Names the service at an address.
+    pub(super) fn new(url: &str, token: Option<String>) -> Result<Self, CommandError> {
+        let fault = |fault: String| CommandError::Usage(format!("--url {url}: {fault}"));
+        let base = Url::parse(url).map_err(|error| fault(error.to_string()))?;
+        if !matches!(base.scheme(), "http" | "https") {
+            return Err(fault("expected an address such as `https://runs.example.com`".to_owned()));
+        }
+        Ok(Self { base, token })
+    }
+
+    pub(super) fn list(&self, query: RunListQuery) -> Result<Value, CommandError> {
+        let mut url = self.path(&["runs"])?;
+        let RunListQuery { state, entry, chat, before, since, limit } = query;
+        let parameters = [
+            ("state", state.map(|state| state.as_str().to_owned())),
+            ("entry", entry),
+            ("chat", chat),
+            ("before", before),
+            ("since", since.map(|since| since.to_string())),
+            ("limit", limit.map(|limit| limit.to_string())),
+        ];
+        let given = parameters.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        url.query_pairs_mut().extend_pairs(given);
+        match self.get(url)? {
+            (status, list) if status.is_success() => Ok(list),
+            (status, problem) => Err(refused(status, &problem)),
+        }
+    }
+
+    /// Returns a run; `None` if it is unknown, or belongs to another tenant.
+    pub(super) fn run(&self, id: &str) -> Result<Option<Value>, CommandError> {
+        match self.get(self.path(&["runs", id])?)? {
+            (status, run) if status.is_success() => Ok(Some(run)),
+            (StatusCode::NOT_FOUND, problem) if problem.is_object() => Ok(None),
+            (status, problem) => Err(refused(status, &problem)),
+        }
+    }
+
+    /// Settles what became of a call of a run.
+    pub(super) fn settle(&self, id: &str, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
+        let url = self.path(&["runs", id, "settle"])?;
+        let body = json!({ "step": step, "outcome": settlement });
+        match self.send(Method::POST, url, Some(&body))? {
+            (status, _) if status.is_success() => Ok(()),
+            (status, problem) => Err(refused(status, &problem)),
+        }
+    }
+
+    fn path(&self, segments: &[&str]) -> Result<Url, CommandError> {
+        let mut url = self.base.clone();
+        match url.path_segments_mut() {
+            Ok(mut path) => drop(path.pop_if_empty().extend(segments)),
+            Err(()) => return Err(CommandError::Usage(format!("--url {}: it cannot have a path", self.base))),
+        }
+        Ok(url)
+    }
+
+    fn get(&self, url: Url) -> Result<(StatusCode, Value), CommandError> {
+        self.send(Method::GET, url, None)
+    }
+
+    /// Returns the status and the body of an answer, which is null if it is not JSON.
+    fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(StatusCode, Value), CommandError> {
+        let answer = async {
+            // A token is for the address that the user named.
+            let http = Client::builder().redirect(Policy::none()).timeout(TIMEOUT).build()?;
+            let request = http.request(method, url);
+            let request = match body {
+                Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.to_string()),
+                None => request,
+            };
+            let request = match &self.token {
+                Some(token) => request.bearer_auth(token),
+                None => request,
+            };
+            let response = request.send().await?;
+            Ok::<_, reqwest::Error>((response.status(), response.text().await?))
+        };
+        let (status, text) = block_on(&CancellationToken::new(), answer)?.map_err(CommandError::from_error)?;
+        Ok((status, serde_json::from_str(&text).unwrap_or_default()))
+    }
+}
+
+fn refused(status: StatusCode, problem: &Value) -> CommandError {
+    let detail = problem["detail"].as_str().map(|detail| format!(": {detail}")).unwrap_or_default();
+    let hint = if status == StatusCode::UNAUTHORIZED { "; give a token by --token-file" } else { "" };
+    CommandError::Error(format!("the service answers {status}{detail}{hint}"))
+}

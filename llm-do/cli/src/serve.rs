@@ -1,0 +1,131 @@
+//! `serve`: many runs as a service, over HTTP and in one file.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use llm_do_core::app::serve::{Service, ServiceError};
+use llm_do_core::base::error::chain;
+use llm_do_core::base::open_file::folder_or_current;
+use llm_do_core::base::printable::printable_line;
+use llm_do_core::observe::journal::digest;
+use llm_do_core::session::runtime::RuntimeBuilder;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::CommandError;
+use super::args::ServiceOptions;
+use super::input::{entry_names, exposed_names};
+use super::progress::Progress;
+use super::run::{block_on, configure};
+use super::state;
+
+/// The length of a day, in seconds.
+pub(super) const DAY: u64 = 24 * 60 * 60;
+/// The database in the current folder that earlier versions used by default.
+const FORMER_STORE: &str = "runs.db";
+/// The port to listen on by default.
+const PORT: u16 = 8080;
+
+/// Serves what is linked, and the files that the options name, until the user or the system ends it.
+pub(super) fn serve(
+    builder: RuntimeBuilder,
+    options: &ServiceOptions,
+    exposed: Vec<String>,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
+    let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
+    let registry = super::project::collect(&mut builder)?;
+    let progress = Progress::new(settings.verbosity());
+    let builder = configure(builder, &settings, &entries, &progress);
+    progress.show_panics();
+    let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
+    let offered = exposed_names(runtime.registry(), &entries, exposed);
+    let offered = offered.unwrap_or_else(|| entry_names(runtime.registry(), &entries));
+    #[cfg(feature = "restate")]
+    if let Some(admin) = &options.restate.restate {
+        return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref());
+    }
+    let store = store(options.store.as_deref(), entries.project.as_deref())?;
+    let service = service(Service::new(runtime), options, offered).map_err(|error| usage(&error))?;
+    // Not the token of the runtime, which would cancel the runs: they continue in the next process.
+    let shutdown = CancellationToken::new();
+    block_on(&shutdown, async {
+        let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
+        listen(service, &store, address, shutdown.clone(), report).await
+    })?
+}
+
+/// Returns the database that the user names, or the one of a project, by default that of the current folder.
+///
+/// That one is in the user's folder for state: what a project brings would be believed, with all approvals in it.
+pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<PathBuf, CommandError> {
+    if let Some(path) = given {
+        return Ok(path.to_owned());
+    }
+    let folder = folder_or_current(project.unwrap_or(Path::new("")));
+    let found = folder.canonicalize().and_then(|folder| state::outside_of(&folder, &store_name(&folder)));
+    let store =
+        found.map_err(|error| CommandError::Usage(format!("give --store FILE, since there is no default: {error}")))?;
+    if Path::new(FORMER_STORE).is_file() && !store.exists() {
+        // Ignored: standard error may be closed.
+        let _ =
+            writeln!(io::stderr(), "note: `{FORMER_STORE}` is not used; give `--store {FORMER_STORE}` if you made it");
+    }
+    Ok(store)
+}
+
+/// Returns a name for the database of a folder: that of the folder, with a digest of its path.
+fn store_name(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
+    let digest = digest(&serde_json::json!(folder.as_os_str().as_encoded_bytes()));
+    format!("runs/{name:.40}-{digest:.16}.db")
+}
+
+pub(super) fn usage(error: &ServiceError) -> CommandError {
+    CommandError::Usage(chain(error))
+}
+
+pub(super) fn service(
+    service: Service,
+    options: &ServiceOptions,
+    offered: Vec<String>,
+) -> Result<Service, ServiceError> {
+    let names = if options.entries.is_empty() { offered } else { options.entries.clone() };
+    let mut service = service.entries(names)?;
+    if let Some(path) = &options.service {
+        service = service.configure(path)?;
+    }
+    service = options.host.iter().fold(service, Service::host);
+    service = service.max_connections_per_address(options.max_connections_per_address);
+    service = service.requests_per_second(options.requests_per_second);
+    service = service.max_active_runs(options.max_active_runs).max_deaths(options.max_deaths);
+    service = service.keep_finished(Duration::from_secs(DAY * u64::from(options.keep_days)));
+    Ok(if options.unauthenticated { service.allow_unauthenticated() } else { service })
+}
+
+/// Prints a line for the operator.
+pub(super) fn report(line: &str) {
+    // Ignored: standard error may be closed.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Serves at an address, and reports it once connections are accepted.
+pub(super) async fn listen(
+    service: Service,
+    store: &Path,
+    address: SocketAddr,
+    shutdown: CancellationToken,
+    report: impl FnOnce(&str) + Send,
+) -> Result<(), CommandError> {
+    let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(fault)?;
+    let address = listener.local_addr().map_err(fault)?;
+    let service = service.open(store).await.map_err(|error| usage(&error))?;
+    let line = format!("serving {} at http://{address}/", printable_line(&store.display().to_string()));
+    let served = service.serve_and_report(listener, shutdown, || report(&line)).await;
+    served.map_err(|error| usage(&error))
+}

@@ -1,0 +1,52 @@
+//! The user's files of this program: private, and written completely or not at all.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
+use tempfile::NamedTempFile;
+
+use llm_do_core::base::open_file::folder_or_current;
+
+/// Returns a file or folder of this program in the user's folder for state; `None` if the home folder is unknown.
+pub(super) fn path(name: &str) -> Option<PathBuf> {
+    let base = choose_base_strategy().ok()?;
+    Some(base.state_dir().unwrap_or_else(|| base.data_dir()).join("llm-do").join(name))
+}
+
+/// Returns that file, whose folder is created, unless it lies in the folder of a project: the project may have brought it.
+pub(super) fn outside_of(project: &Path, name: &str) -> io::Result<PathBuf> {
+    let path = path(name).ok_or_else(|| io::Error::other("the home folder is unknown"))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    create_folder(folder)?;
+    let real = path.canonicalize().or_else(|_| folder.canonicalize())?;
+    let project = folder_or_current(project).canonicalize()?;
+    if folder.canonicalize()?.starts_with(&project) || real.starts_with(&project) {
+        let text = format!("{} is in the folder of the project, which may have brought it", path.display());
+        return Err(io::Error::other(text));
+    }
+    Ok(path)
+}
+
+/// Creates a folder that only the user may read; one that exists is left as it is.
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Replaces a file, or creates one that only the user may read. A link is followed, and permissions are kept.
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let existing = path.canonicalize().ok();
+    let path = existing.as_deref().unwrap_or(path);
+    let mut file = NamedTempFile::new_in(folder_or_current(path.parent().unwrap_or(Path::new(""))))?;
+    file.write_all(text.as_bytes())?;
+    if existing.is_some() {
+        file.as_file().set_permissions(fs::metadata(path)?.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}

@@ -1,0 +1,189 @@
+//! The inputs and answers of a worker, read from journals.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use llm_do_providers::PriceTable;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::recorded::{Calls, Reading, RecordedCalls};
+use crate::observe::event::Outcome;
+use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, digest};
+use crate::plane::approval::Approval;
+use crate::plane::dispatch::recorded_outcome;
+
+/// The inputs and answers of a worker: its finished calls in journals, with equal inputs as one case.
+///
+/// Root calls and calls from other items count alike, including calls nested in a recorded call. If an approver
+/// edited an input, the edited one counts. Left out are calls that did not finish, and calls of a tool of the same
+/// name that makes no calls itself, which has already replaced the worker.
+#[derive(Debug)]
+pub struct Cases {
+    worker: Arc<str>,
+    all: Vec<Case>,
+    /// The indices of the cases by the digest of their input.
+    by_digest: HashMap<String, Vec<usize>>,
+    others: BTreeSet<Arc<str>>,
+    calls: Calls,
+}
+
+/// What is known of one journal while its records are read.
+#[derive(Default)]
+struct Journaled {
+    /// The inputs that an approver edited, by the keys of their calls.
+    edits: HashMap<Arc<str>, Value>,
+    reading: Reading,
+}
+
+/// An input, and the worker's answers to it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Case {
+    /// The arguments.
+    pub input: Value,
+    /// The distinct answers, in the order in which they were first given; at least one.
+    pub answers: Vec<Answer>,
+}
+
+/// An answer of the worker.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The result, or the error that the caller received.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// How often this answer was given.
+    pub times: u64,
+}
+
+impl Cases {
+    /// Returns an empty list of cases for the worker with this registered name, which need not be linked any more.
+    #[must_use]
+    pub fn of(worker: impl Into<Arc<str>>) -> Self {
+        let (by_digest, others) = (HashMap::new(), BTreeSet::new());
+        Self { worker: worker.into(), all: Vec::new(), by_digest, others, calls: Calls::default() }
+    }
+
+    /// Adds the calls of one journal, without those in [threads](crate::plane::context::CallContext::thread); `records` starts at its first record: see
+    /// [`MemoryJournal::records`](crate::observe::journal::MemoryJournal::records).
+    pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
+        let mut journal = Journaled::default();
+        records.into_iter().for_each(|record| self.add_record(record, &mut journal));
+    }
+
+    /// Adds the calls of a journal file, without locking or changing it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`FileJournal::read`], and [`JournalError::Corrupt`] for an invalid line; the records
+    /// before it are added.
+    pub fn add_file(&mut self, path: impl Into<PathBuf>) -> Result<(), JournalError> {
+        let mut journal = Journaled::default();
+        FileJournal::read(path)?.try_for_each(|record| record.map(|record| self.add_record(record, &mut journal)))
+    }
+
+    /// Returns the worker's name.
+    #[must_use]
+    pub fn worker(&self) -> &str {
+        &self.worker
+    }
+
+    /// Returns the number of distinct inputs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns whether there are no cases.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the cases in the order in which they first finished.
+    pub fn iter(&self) -> std::slice::Iter<'_, Case> {
+        self.all.iter()
+    }
+
+    /// Returns what the calls that asked the worker's model used, at these prices.
+    #[must_use]
+    pub fn calls(&self, prices: &PriceTable) -> RecordedCalls {
+        self.calls.sum(prices)
+    }
+
+    /// Returns the names of other calls in the journals, for suggestions.
+    #[doc(hidden)]
+    pub fn other_tools(&self) -> impl Iterator<Item = &str> {
+        self.others.iter().map(AsRef::as_ref)
+    }
+
+    fn add_record(&mut self, record: Record, journal: &mut Journaled) {
+        let Journaled { edits, reading } = journal;
+        reading.add(&record);
+        if record.is_in_thread() {
+            // The answer depends on more than the input.
+            return;
+        }
+        let is_mine = record.name == self.worker;
+        match record.kind {
+            StepKind::Approval if is_mine => {
+                let approval = Approval::deserialize(&record.value).ok();
+                if let Some(input) = approval.as_ref().and_then(Approval::edited_arguments) {
+                    edits.insert(record.call().into(), input.clone());
+                }
+            }
+            StepKind::Call | StepKind::Result if is_mine => {
+                reading.end(&record, &mut self.calls);
+                let input = edits.remove(&record.key).unwrap_or_else(|| Arc::unwrap_or_clone(record.input));
+                if let Some(outcome) = recorded_outcome(&record.name, record.value) {
+                    self.add_answer(input, outcome);
+                }
+            }
+            StepKind::Call | StepKind::Result | StepKind::Run => drop(self.others.insert(record.name)),
+            _ => {}
+        }
+    }
+
+    fn add_answer(&mut self, input: Value, outcome: Outcome) {
+        let indices = self.by_digest.entry(digest(&input)).or_default();
+        let known = indices.iter().copied().find(|&index| self.all[index].input == input);
+        let index = known.unwrap_or_else(|| {
+            indices.push(self.all.len());
+            self.all.push(Case { input, answers: Vec::new() });
+            self.all.len() - 1
+        });
+        let answers = &mut self.all[index].answers;
+        match answers.iter_mut().find(|answer| answer.outcome == outcome) {
+            Some(answer) => answer.times += 1,
+            None => answers.push(Answer { outcome, times: 1 }),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Cases {
+    type Item = &'a Case;
+    type IntoIter = std::slice::Iter<'a, Case>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl Case {
+    /// Returns how often the worker received this input.
+    #[must_use]
+    pub fn times(&self) -> u64 {
+        self.answers.iter().map(|answer| answer.times).sum()
+    }
+
+    /// Returns the most frequent result, the first of those that are equally frequent; an error only if there is no
+    /// result.
+    #[must_use]
+    pub fn answer(&self) -> Option<&Answer> {
+        let rank = |answer: &Answer| (matches!(answer.outcome, Outcome::Result(_)), answer.times);
+        // `max_by_key` returns the last maximum, so the order is reversed.
+        self.answers.iter().rev().max_by_key(|answer| rank(answer))
+    }
+}

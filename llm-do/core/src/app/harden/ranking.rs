@@ -1,0 +1,197 @@
+//! What the workers of an application use, and what code saves: by worker, from journals and logs of events.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, BufRead};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use llm_do_providers::Money;
+use llm_do_providers::{PriceTable, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::base::usage::Cost;
+use crate::observe::event::{Event, EventKind, Outcome};
+use crate::observe::journal::{FileJournal, JournalError, Record, StepKind};
+use crate::plane::dispatch::recorded_outcome;
+
+/// What each worker of an application used, and how often code answered for it: which worker to harden next.
+///
+/// Calls, requests, tokens and costs are from journals, disagreements from logs of events, which have those of
+/// [shadows](https://docs.rs/llm-do/latest/llm_do/harden/index.html#shadows).
+///
+/// # Examples
+///
+/// ```no_run
+/// use llm_do::harden::Ranking;
+/// use llm_do::usage::PriceTable;
+///
+/// let mut ranking = Ranking::new(["extract", "classify"]);
+/// ranking.add_file("run.jsonl", &PriceTable::builtin())?;
+/// for worker in ranking.workers() {
+///     println!("{}: {} of {} calls by code, saved {}", worker.name, worker.by_code, worker.calls, worker.saved);
+/// }
+/// # Ok::<_, llm_do::journal::JournalError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Ranking {
+    workers: BTreeMap<Arc<str>, WorkerUsage>,
+    /// The names of the workers, which code may answer for.
+    given: BTreeSet<Arc<str>>,
+}
+
+/// What the calls of a worker used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WorkerUsage {
+    /// The registered name.
+    pub name: Arc<str>,
+    /// Finished calls, those that code answered included.
+    pub calls: u64,
+    /// The calls that code answered, without a request to the worker's model.
+    pub by_code: u64,
+    /// The requests of the calls, without those of nested calls, and their tokens.
+    pub usage: Usage,
+    /// What these requests cost.
+    pub cost: Cost,
+    /// What the calls that code answered would have cost, at the mean cost of the other calls.
+    pub saved: Money,
+    /// How often a shadow ran the worker and compared.
+    pub compared: u64,
+    /// How often it disagreed.
+    pub disagreed: u64,
+}
+
+impl WorkerUsage {
+    /// Returns the share of comparisons that disagreed; `None` without comparisons.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of calls are small")]
+    pub fn drift(&self) -> Option<f64> {
+        (self.compared > 0).then(|| self.disagreed as f64 / self.compared as f64)
+    }
+}
+
+/// The requests of one call.
+#[derive(Default)]
+struct Asked {
+    usage: Usage,
+    cost: Cost,
+}
+
+impl Ranking {
+    /// Returns an empty ranking of these workers, by their registered names.
+    ///
+    /// What else asked a model is listed too, such as a tool that calls [`llm_ask`](crate::plane::context::CallContext::llm_ask); only for these workers
+    /// a call without a request counts as one that code answered.
+    #[must_use]
+    pub fn new(workers: impl IntoIterator<Item: Into<Arc<str>>>) -> Self {
+        Self { workers: BTreeMap::new(), given: workers.into_iter().map(Into::into).collect() }
+    }
+
+    /// Adds the calls of one journal; `records` starts at its first record.
+    pub fn add(&mut self, records: impl IntoIterator<Item = Record>, prices: &PriceTable) {
+        let mut journal = Journaled::default();
+        records.into_iter().for_each(|record| journal.add(&record, prices));
+        self.take(journal);
+    }
+
+    /// Adds the calls of a journal file, without locking or changing it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`FileJournal::read`], and [`JournalError::Corrupt`] for an invalid line; nothing is added then.
+    pub fn add_file(&mut self, path: impl Into<PathBuf>, prices: &PriceTable) -> Result<(), JournalError> {
+        let mut journal = Journaled::default();
+        FileJournal::read(path)?.try_for_each(|record| record.map(|record| journal.add(&record, prices)))?;
+        self.take(journal);
+        Ok(())
+    }
+
+    /// Adds the comparisons of shadows in a log of events, as [`JsonLines`](crate::observe::event::JsonLines) writes it; lines that are
+    /// not events of this version are skipped.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if reading fails.
+    pub fn add_events(&mut self, events: impl BufRead) -> io::Result<()> {
+        for line in events.lines() {
+            let Ok(Event { kind: EventKind::Shadowed { worker, agrees, .. }, .. }) = serde_json::from_str(&line?)
+            else {
+                continue;
+            };
+            let usage = self.worker(&worker.into());
+            usage.compared += 1;
+            usage.disagreed += u64::from(!agrees);
+        }
+        Ok(())
+    }
+
+    /// Returns the workers: the most expensive first, then those with the most tokens.
+    #[must_use]
+    pub fn workers(&self) -> Vec<WorkerUsage> {
+        let mut workers: Vec<_> = self.workers.values().cloned().map(with_saved).collect();
+        workers.sort_by_key(|worker| std::cmp::Reverse((worker.cost.known.picodollars(), worker.usage.total_tokens())));
+        workers
+    }
+
+    fn worker(&mut self, name: &Arc<str>) -> &mut WorkerUsage {
+        let new = || WorkerUsage { name: Arc::clone(name), ..WorkerUsage::default() };
+        self.workers.entry(Arc::clone(name)).or_insert_with(new)
+    }
+
+    fn take(&mut self, journal: Journaled) {
+        let asking = journal.calls.iter().filter(|(key, ..)| journal.asked.contains_key(key));
+        let asking: BTreeSet<_> = asking.map(|(_, name, _)| Arc::clone(name)).collect();
+        for (key, name, has_result) in journal.calls {
+            let is_worker = self.given.contains(&name);
+            if !is_worker && !asking.contains(&name) {
+                continue;
+            }
+            let worker = self.worker(&name);
+            worker.calls += 1;
+            match journal.asked.get(&key) {
+                Some(asked) => {
+                    worker.usage += asked.usage;
+                    worker.cost += asked.cost;
+                }
+                None => worker.by_code += u64::from(is_worker && has_result),
+            }
+        }
+    }
+}
+
+/// Adds what code saved: the mean cost of the calls that asked the model, for each that did not.
+fn with_saved(mut worker: WorkerUsage) -> WorkerUsage {
+    let asking = u128::from(worker.calls - worker.by_code);
+    let saved = (worker.cost.known.picodollars() * u128::from(worker.by_code)).checked_div(asking);
+    worker.saved = Money::from_picodollars(saved.unwrap_or_default());
+    worker
+}
+
+/// The calls and requests of one journal.
+#[derive(Default)]
+struct Journaled {
+    /// The key, the name, and whether the call has a result.
+    calls: Vec<(Arc<str>, Arc<str>, bool)>,
+    /// The requests of each call, by its key.
+    asked: HashMap<Arc<str>, Asked>,
+}
+
+impl Journaled {
+    fn add(&mut self, record: &Record, prices: &PriceTable) {
+        match record.kind {
+            StepKind::Model => {
+                let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
+                let asked = self.asked.entry(Arc::clone(&record.parent)).or_default();
+                asked.usage += usage;
+                asked.cost += Cost::of_charge(prices.charge(&record.name, &usage));
+            }
+            // The result of a root call has a key below that of the run, which its requests have as their parent.
+            StepKind::Call | StepKind::Result => {
+                let outcome = recorded_outcome(&record.name, record.value.clone());
+                let has_result = matches!(outcome, Some(Outcome::Result(_)));
+                self.calls.push((record.call().into(), Arc::clone(&record.name), has_result));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Accepts connections: how many in total and of one address, and how long clients may take to send a request and to read an answer.
+
+mod address;
+mod connections;
+mod request;
+mod write_timeout;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+use self::connections::{Connections, OpenConnection};
+pub(in crate::app) use self::request::ClientConnection;
+use self::request::Tracked;
+use self::write_timeout::WriteTimeout;
+
+/// How long the head of a request may take: slow senders would occupy all connections.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may read nothing of an answer: the connections of those who never read would be occupied too.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long open requests have to finish when the service ends.
+const DRAIN: Duration = Duration::from_secs(5);
+/// How many connections are closed when the process has no file descriptor left.
+const CLOSED_AT_ONCE: usize = 16;
+
+/// How many connections are open at the same time.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionLimits {
+    pub total: usize,
+    /// Of one address, unless it is of this machine.
+    pub per_address: usize,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self { total: 1024, per_address: 256 }
+    }
+}
+
+/// Serves a router until `shutdown` is cancelled; `ended` then ends what would keep requests open.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    shutdown: CancellationToken,
+    ended: impl FnOnce() + Send,
+) {
+    let (graceful, connections) = (GracefulShutdown::new(), Arc::new(Connections::new(limits)));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = shutdown.cancelled() => break,
+        };
+        match accepted {
+            // A connection that is not admitted is closed: each open one answers a client that may have the answer.
+            Ok((stream, peer)) => {
+                if let Some(open) = connections.admit(peer.ip()) {
+                    tokio::spawn(connection(stream, router.clone(), open, &graceful));
+                }
+            }
+            Err(error) => pause_after(&error, &connections).await,
+        }
+    }
+    ended();
+    // Ignored: requests that take longer are cut off.
+    let _ = tokio::time::timeout(DRAIN, graceful.shutdown()).await;
+}
+
+/// Serves one connection, until it ends or is closed to make room for another one.
+fn connection(
+    stream: TcpStream,
+    router: Router,
+    open: OpenConnection,
+    graceful: &GracefulShutdown,
+) -> impl Future<Output = ()> + use<> {
+    // Events are small and sent as they happen: one must not wait for the acknowledgement of the last. Ignored: a connection
+    // that is broken already.
+    _ = stream.set_nodelay(true);
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    let OpenConnection { entry, closed } = open;
+    let served = Tracked::new(router, &entry);
+    let connection = http.serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT)), served);
+    let connection = graceful.watch(connection);
+    async move {
+        tokio::select! {
+            // Ignored: the client is gone, or did not speak HTTP.
+            _ = connection => {}
+            _ = closed => {}
+        }
+        drop(entry);
+    }
+}
+
+/// Waits if the process has no file descriptor left: other connections may end, and some that wait for their client are closed.
+async fn pause_after(error: &io::Error, connections: &Connections) {
+    let is_of_connection = matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+    );
+    if is_of_connection {
+        return;
+    }
+    let closed = (0..CLOSED_AT_ONCE).take_while(|_| connections.close_one()).count();
+    let pause = if closed > 0 { Duration::from_millis(20) } else { Duration::from_secs(1) };
+    tokio::time::sleep(pause).await;
+}

@@ -1,0 +1,67 @@
+//! The servers that the files of a project name, which its user may not have read.
+
+use super::Project;
+use super::mcp::ServerFile;
+#[cfg(feature = "mcp")]
+use crate::app::mcp::TokenStore;
+use crate::plane::registry::is_of;
+use crate::session::runtime::RuntimeBuilder;
+
+impl Project {
+    /// Returns the MCP servers that its files name, each with the file and line and with the program or the URL.
+    ///
+    /// Building a runtime with the project starts these programs and connects to these URLs. If the user did not write the
+    /// project, show them to the user, or drop them with [`without_servers`](Self::without_servers).
+    #[must_use]
+    pub fn servers(&self) -> Vec<String> {
+        self.servers.iter().map(ToString::to_string).collect()
+    }
+
+    /// Drops its MCP servers: none is started, and its workers do not have their tools.
+    #[must_use]
+    pub fn without_servers(mut self) -> Self {
+        let servers = std::mem::take(&mut self.servers);
+        self.inactive.extend(servers.iter().map(ServerFile::toolset));
+        self
+    }
+
+    /// Uses the tokens that are kept there.
+    #[cfg(feature = "mcp")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: Option<TokenStore>) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// Lists its servers.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn server_files(&self) -> &[ServerFile] {
+        &self.servers
+    }
+
+    /// Removes the tools of servers that are not started from its workers.
+    pub(super) fn without_inactive_tools(mut self) -> Self {
+        let inactive = std::mem::take(&mut self.inactive);
+        let is_inactive = |tool: &str| inactive.iter().any(|set| is_of(tool, set));
+        for (spec, _) in &mut self.workers {
+            spec.toolsets.retain(|tool| !is_inactive(tool));
+        }
+        self
+    }
+}
+
+impl RuntimeBuilder {
+    /// Adds the servers of a project.
+    #[cfg(feature = "mcp")]
+    pub(super) fn with_servers(self, servers: &[ServerFile]) -> Self {
+        servers.iter().fold(self, |builder, file| builder.mcp_of_file(file.server(), file.origin()))
+    }
+
+    /// Without the feature `mcp`, no server is started.
+    #[cfg(not(feature = "mcp"))]
+    pub(super) fn with_servers(self, _: &[ServerFile]) -> Self {
+        self
+    }
+}

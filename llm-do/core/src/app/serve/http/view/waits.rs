@@ -1,0 +1,91 @@
+//! What waits for a person, and the answers.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::app::serve::store::{Wait, WaitKind};
+use crate::plane::approval::WrittenDecision;
+
+/// Approvals or questions that wait for a person, the oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct WaitList {
+    pub(in crate::app::serve::http) waiting: Vec<WaitView>,
+    /// `after` of the next page, if there may be one.
+    pub(in crate::app::serve::http) next: Option<String>,
+}
+
+/// Which approvals or questions a list contains.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct WaitListQuery {
+    /// Only those after this one: `next` of the page before.
+    pub(in crate::app::serve::http) after: Option<String>,
+    /// The maximum number: default and at most 500; fewer if they are long.
+    pub(in crate::app::serve::http) limit: Option<u32>,
+}
+
+/// An approval or a question.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct WaitView {
+    id: String,
+    run: String,
+    /// The entry of the run.
+    entry: String,
+    kind: WaitKind,
+    /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more, such as `refused_edit`, the edited arguments
+    /// that cannot run, and `began`, when a call began that may have happened: then the answer may be `happened`; of a question `prompt` and `choices`.
+    request: Value,
+    /// The digest of `request`, which the answer must name.
+    digest: String,
+    #[schemars(with = "String")]
+    created: Timestamp,
+    answer: Option<Value>,
+    answered_by: Option<String>,
+    #[schemars(with = "Option<String>")]
+    answered: Option<Timestamp>,
+    /// Whether the run no longer waits for it.
+    is_withdrawn: bool,
+}
+
+impl From<Wait> for WaitView {
+    fn from(wait: Wait) -> Self {
+        let Wait {
+            id, run, entry, kind, request, digest, created, answer, answered_by, answered, is_withdrawn, ..
+        } = wait;
+        Self { id, run, entry, kind, request, digest, created, answer, answered_by, answered, is_withdrawn }
+    }
+}
+
+/// The decision about an approval.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct Decision {
+    /// The digest of what was shown.
+    pub(in crate::app::serve::http) digest: String,
+    #[serde(flatten)]
+    pub(in crate::app::serve::http) decision: WrittenDecision,
+}
+
+/// The answer to a question.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct Answer {
+    /// The digest of what was shown.
+    pub(in crate::app::serve::http) digest: String,
+    /// A text, or a choice, or a list of choices.
+    pub(in crate::app::serve::http) answer: Value,
+}
+
+/// An answer was recorded.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct Answered {
+    pub(in crate::app::serve::http) id: String,
+    pub(in crate::app::serve::http) answered_by: String,
+}

@@ -1,0 +1,70 @@
+//! The runs in the file of a service, in the form of its answers, for the command line.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::engine::settle;
+use super::http::{self, RunListQuery};
+use super::store::StoreFile;
+use crate::base::error::BoxError;
+use crate::observe::journal::{Settlement, SqliteJournal};
+use crate::plane::dispatch::unknown_calls;
+
+/// The file of a service, which may be running or not. Only [`settle`](Self::settle) writes.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct RunFile(StoreFile);
+
+impl RunFile {
+    /// Opens the file. Blocks, as do the other functions.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file is missing, or is not that of a service of this version.
+    pub fn open(path: &Path) -> Result<Self, BoxError> {
+        Ok(Self(StoreFile::open(path)?))
+    }
+
+    /// Lists runs of all tenants, as `GET /runs` does.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read.
+    pub fn list(&self, query: RunListQuery) -> Result<Value, BoxError> {
+        let page = self.0.runs(&query.filter(None))?;
+        Ok(serde_json::to_value(http::RunList::from(page))?)
+    }
+
+    /// Returns a run, as `GET /runs/ID` does; `None` if the file does not have it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read.
+    pub async fn run(&self, id: &str) -> Result<Option<Value>, BoxError> {
+        let Some((run, waits)) = self.0.run(id, http::MAX_LIST)? else { return Ok(None) };
+        let has_no_result = run.state.is_unsuccessful();
+        let view = http::RunView::new(run, waits);
+        let view = if has_no_result {
+            let unknown = unknown_calls(&self.0.records(id)?).await;
+            view.with_effects(self.0.effects(id)?).with_unknown(unknown)
+        } else {
+            view
+        };
+        Ok(Some(serde_json::to_value(view)?))
+    }
+
+    /// Settles what became of a call of a failed or cancelled run, as `POST /runs/ID/settle` does; this writes to the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run is unknown or has not ended, if the call cannot be settled, or if the file cannot be written.
+    pub async fn settle(&self, path: &Path, id: &str, (step, settlement): (&str, &Settlement)) -> Result<(), BoxError> {
+        let run = self.0.run(id, 1)?.ok_or_else(|| format!("unknown run `{id}`"))?.0;
+        if !run.state.is_unsuccessful() {
+            return Err("only calls of failed and cancelled runs are settled; answer what this run asks".into());
+        }
+        let journal = SqliteJournal::open(path)?;
+        Ok(settle(&journal, id, step, settlement).await?)
+    }
+}

@@ -1,0 +1,220 @@
+//! How an application configures the tool.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::watch::Limits;
+
+/// Whether commands run in a sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sandbox {
+    /// Commands run in a sandbox where one works; elsewhere each command needs approval.
+    #[default]
+    Auto,
+    /// Commands run in a sandbox only; where none works, each command fails.
+    Required,
+    /// Commands run in the sandbox of `bwrap` only; where it does not work, each command fails.
+    Bwrap,
+    /// Commands run in the sandbox of Landlock only; where it does not work, each command fails.
+    Landlock,
+    /// Commands run without a sandbox, and the rules still decide which need approval.
+    Off,
+}
+
+/// What confines a command: a later one confines more.
+///
+/// As JSON: `"none"`, `"landlock"` or `"bwrap"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SandboxKind {
+    /// No sandbox: the command can do what this process can.
+    None,
+    /// Landlock, and a filter of system calls.
+    Landlock,
+    /// `bwrap`: namespaces, mounts and the same filter.
+    Bwrap,
+}
+
+impl fmt::Display for SandboxKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Landlock => "Landlock",
+            Self::Bwrap => "`bwrap`",
+        })
+    }
+}
+
+/// The settings of the tool: give them to [`RuntimeBuilder::state`](crate::session::runtime::RuntimeBuilder::state).
+///
+/// Without settings, the defaults apply.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use llm_do::Runtime;
+/// use llm_do::toolsets::shell::Shell;
+///
+/// # fn main() -> llm_do::Result<()> {
+/// let shell = Shell::new().allow("cargo check").deny("git push").timeout(Duration::from_secs(120));
+/// let runtime = Runtime::builder().project_root("/srv/app").state(shell).build()?;
+/// # drop(runtime);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "give the settings to `RuntimeBuilder::state`"]
+pub struct Shell {
+    root: Option<PathBuf>,
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) timeout: Duration,
+    pub(super) max_output: usize,
+    pub(super) allowed: Vec<String>,
+    pub(super) denied: Vec<String>,
+    pub(super) has_network: bool,
+    pub(super) sandbox: Sandbox,
+    pub(super) bwrap: PathBuf,
+    pub(super) readable: Vec<PathBuf>,
+    pub(super) limits: Limits,
+}
+
+impl Shell {
+    /// Creates settings with the defaults.
+    pub fn new() -> Self {
+        Self {
+            root: None,
+            variables: Vec::new(),
+            timeout: Duration::from_secs(60),
+            max_output: 50 << 10,
+            allowed: Vec::new(),
+            denied: Vec::new(),
+            has_network: false,
+            sandbox: Sandbox::Auto,
+            bwrap: "bwrap".into(),
+            readable: Vec::new(),
+            limits: Limits { processes: 256, memory: 4 << 30 },
+        }
+    }
+
+    /// Sets the working directory, relative to the project's root. Default: the
+    /// [project's root](crate::session::runtime::RuntimeBuilder::project_root).
+    ///
+    /// In a sandbox, this folder is all that a command may change.
+    pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = Some(root.into());
+        self
+    }
+
+    /// Sets an environment variable of the commands. Default: `PATH`, `HOME`, `LANG`, `LC_ALL`, `LC_CTYPE`, `TZ` and `USER` as
+    /// this process has them; no other variable is passed on.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the time after which a command is killed, unless the call sets a shorter one. Default: 60 seconds.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets how many bytes of each output stream are returned. Default: 50 KiB.
+    pub fn max_output(mut self, bytes: usize) -> Self {
+        self.max_output = bytes;
+        self
+    }
+
+    /// Approves commands that begin with these words. Default: only commands that are known to read.
+    ///
+    /// Where [`Sandbox::Auto`] finds no sandbox, these commands need approval too. Programs that run other programs (shells,
+    /// interpreters, `env`, `xargs`, ..) are approved only with exactly these words, and further words that start a program, such as
+    /// `make --eval`, need approval: the [page of the tool](crate::app::toolsets::shell#programs-that-start-programs) lists both. Of the
+    /// programs in the list of reading commands, options that are not in the list still need approval.
+    pub fn allow(mut self, words: impl Into<String>) -> Self {
+        self.allowed.push(words.into());
+        self
+    }
+
+    /// Refuses commands that begin with these words, even approved ones. Default: nothing is refused.
+    ///
+    /// The program may be spelled in another way: `rm` refuses `/bin/rm` too, and `python` also `python3.11`.
+    /// This stops mistakes, not intent: an approved script or another option order can do the same.
+    pub fn deny(mut self, words: impl Into<String>) -> Self {
+        self.denied.push(words.into());
+        self
+    }
+
+    /// Lets commands in the sandbox reach addresses of the internet, local ones included. Default: they have no sockets.
+    ///
+    /// Sockets of other kinds stay denied: Unix sockets, raw ones, and those of the kernel.
+    pub fn network(mut self) -> Self {
+        self.has_network = true;
+        self
+    }
+
+    /// Lets commands in the sandbox read a file or folder, such as `/home/ann/.cargo` or `/opt/tool`. Default: those of the
+    /// system that the [page of the tool](crate::app::toolsets::shell#the-sandbox) lists, and the working directory.
+    ///
+    /// One that does not exist is skipped.
+    pub fn readable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.readable.push(path.into());
+        self
+    }
+
+    /// Sets how many processes a command may have at a time; it is killed if it has more, or 8 times as many threads in all.
+    /// Default: 256, with 2048 threads.
+    ///
+    /// They are counted on Linux only, 10 times in a second, or 50 times with `bwrap`.
+    pub fn max_processes(mut self, count: usize) -> Self {
+        self.limits.processes = count;
+        self
+    }
+
+    /// Sets how many bytes of memory a command may use with all its processes; it is killed if it uses more. Default: 4 GiB.
+    ///
+    /// It is measured on Linux only, 10 times in a second, or 50 times with `bwrap`; memory that processes share counts for each of them.
+    /// The [page of the tool](crate::app::toolsets::shell#the-sandbox) lists what is counted.
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.limits.memory = bytes;
+        self
+    }
+
+    /// Sets whether commands run in a sandbox. Default: [`Sandbox::Auto`].
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Sets the program `bwrap`. Default: the one in `PATH`; if it does not work, Landlock is used.
+    ///
+    /// One in the working directory is not used, since commands could replace it.
+    pub fn bwrap(mut self, program: impl Into<PathBuf>) -> Self {
+        self.bwrap = program.into();
+        self
+    }
+
+    /// Returns where commands run, and what they can reach, for a project in this folder.
+    pub(super) fn environment(&self, project: &Path) -> String {
+        let Self { variables, has_network, sandbox, bwrap, readable, .. } = self;
+        format!("{:?}", (self.root_in(project), variables, has_network, sandbox, bwrap, readable))
+    }
+
+    /// Returns the working directory, for a project in this folder.
+    pub(super) fn root_in(&self, project: &Path) -> PathBuf {
+        self.root.as_ref().map_or_else(|| project.to_owned(), |root| project.join(root))
+    }
+}
+
+impl Default for Shell {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,221 @@
+//! A call, as its events describe it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::figures::Figures;
+use super::repeats::Repeats;
+use super::times::Times;
+use super::work::Work;
+use crate::observe::event::{ApprovalScope, Caller, DecidedBy, ItemKind, RuleSource};
+use crate::plane::approval::RefusedEdit;
+
+/// A call of a run.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) run: Arc<str>,
+    pub(super) id: u64,
+    pub(super) name: Arc<str>,
+    pub(super) parent: Option<usize>,
+    pub(super) children: Vec<usize>,
+    /// How many calls it is below.
+    pub(super) level: usize,
+    /// `None` if the log has no start of the call.
+    pub(super) what: Option<ItemKind>,
+    pub(super) by: Option<Caller>,
+    pub(super) arguments: Value,
+    /// The time of the first event.
+    pub(super) first: Timestamp,
+    /// When it started last, and in which attempt.
+    pub(super) started: Option<(Timestamp, u32)>,
+    pub(super) work: Work,
+    pub(super) ending: Ending,
+    /// Whether the log has an end of the call that was not replayed.
+    pub(super) has_end: bool,
+    pub(super) note: Option<String>,
+    pub(super) attachments: Vec<String>,
+    /// Whether the log has only a replay of the call.
+    pub(super) is_replayed: bool,
+    pub(super) requests: Vec<ModelRequest>,
+    /// The place of the request that is answered next.
+    pub(super) open_request: usize,
+    /// A request that the current attempt makes again, and an earlier one has with its answer.
+    pub(super) asked_again: Option<ModelRequest>,
+    pub(super) approvals: Vec<Approval>,
+    pub(super) questions: Vec<Question>,
+    /// How many of the first approvals and questions are known to be decided and answered.
+    pub(super) decided_approvals: usize,
+    pub(super) answered_questions: usize,
+    /// Why the model was asked again, and what else went wrong without ending the call.
+    pub(super) retries: Vec<String>,
+    pub(super) remarks: Vec<String>,
+    /// What the current attempt has repeated.
+    pub(super) repeats: Repeats,
+    /// The times in which the call itself waited.
+    pub(super) waits: Times,
+    /// The times in which its model answered.
+    pub(super) answers: Times,
+    /// How long the call and all calls below it waited, in milliseconds.
+    pub(super) waited: u64,
+    /// How long attempts worked on the call, and how long it waited, in milliseconds.
+    pub(super) elapsed: u64,
+    pub(super) own: Figures,
+    pub(super) total: Figures,
+}
+
+/// How a call ended.
+#[derive(Debug, PartialEq)]
+pub(super) enum Ending {
+    /// The log has no end of the call.
+    Unfinished,
+    Result(Value),
+    Error(String),
+    /// It never ran.
+    Refused(String),
+    /// A dry run did not make it. In words, with the approval that it needs.
+    Planned(String),
+}
+
+/// A request to a model.
+#[derive(Debug, Serialize)]
+pub(super) struct ModelRequest {
+    pub(super) model: Arc<str>,
+    pub(super) turn: u32,
+    pub(super) sent: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answered: Option<Timestamp>,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) replayed: bool,
+    /// The attempt that sent it.
+    #[serde(skip)]
+    pub(super) attempt: u32,
+}
+
+/// A decision about the call.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Approval {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) asked: Option<Timestamp>,
+    /// The approver's arguments that could not run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) refused_edits: Vec<RefusedEdit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) decided: Option<Decided>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Decided {
+    pub(super) time: Timestamp,
+    pub(super) approved: bool,
+    pub(super) by: DecidedBy,
+    pub(super) rule: RuleSource,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) edited: Option<Value>,
+    pub(super) scope: ApprovalScope,
+    /// Whether the log has only a replay of the decision.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) replayed: bool,
+}
+
+impl Decided {
+    /// Returns whether both decide the same for the same reason.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let Self { time: _, approved, by, rule, reason, edited, scope, replayed: _ } = self;
+        (approved, by, rule) == (&other.approved, &other.by, &other.rule)
+            && (reason, edited, scope) == (&other.reason, &other.edited, &other.scope)
+    }
+}
+
+/// A question to the user.
+#[derive(Debug, Serialize)]
+pub(super) struct Question {
+    pub(super) prompt: String,
+    pub(super) asked_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answered_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answer: Option<String>,
+}
+
+impl Ending {
+    pub(super) fn status(&self) -> &'static str {
+        match self {
+            Self::Unfinished => "unfinished",
+            Self::Result(_) => "finished",
+            Self::Error(_) => "failed",
+            Self::Refused(_) => "refused",
+            Self::Planned(_) => "planned",
+        }
+    }
+}
+
+impl Call {
+    pub(super) fn new((run, id): (Arc<str>, u64), name: Arc<str>, at: Timestamp, attempt: u32) -> Self {
+        Self {
+            run,
+            id,
+            name,
+            parent: None,
+            children: Vec::new(),
+            level: 0,
+            what: None,
+            by: None,
+            arguments: Value::Null,
+            first: at,
+            started: None,
+            work: Work::new(at, attempt),
+            ending: Ending::Unfinished,
+            has_end: false,
+            note: None,
+            attachments: Vec::new(),
+            is_replayed: false,
+            requests: Vec::new(),
+            open_request: 0,
+            asked_again: None,
+            approvals: Vec::new(),
+            questions: Vec::new(),
+            decided_approvals: 0,
+            answered_questions: 0,
+            retries: Vec::new(),
+            remarks: Vec::new(),
+            repeats: Repeats::default(),
+            waits: Times::default(),
+            answers: Times::default(),
+            waited: 0,
+            elapsed: 0,
+            own: Figures::default(),
+            total: Figures::default(),
+        }
+    }
+
+    /// Returns how long attempts worked on the call, and how long it waited, in milliseconds: times between attempts, replays, and
+    /// what is after its end do not count.
+    pub(super) fn elapsed(&self) -> u64 {
+        self.elapsed
+    }
+
+    /// Returns how long the call or a call below it waited for a decision, an answer or a rate limit, in milliseconds.
+    pub(super) fn waiting(&self) -> u64 {
+        self.waited
+    }
+
+    /// Returns the error of a call that failed or was refused.
+    pub(super) fn error(&self) -> Option<&str> {
+        match &self.ending {
+            Ending::Error(error) | Ending::Refused(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the milliseconds between two times; 0 if the clock went backwards.
+pub(super) fn millis(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.duration_since(from).as_millis()).unwrap_or_default()
+}

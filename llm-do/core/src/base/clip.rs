@@ -1,0 +1,38 @@
+//! Shortens text to a number of bytes, at the boundary of a character, and lists of diagnostics to the first of them.
+
+use std::borrow::Cow;
+
+/// The most faults or warnings that are shown of one kind: a file of a stranger may have any number.
+pub const MAX_DIAGNOSTICS: usize = 20;
+/// The longest diagnostic that is shown, in bytes.
+const MAX_DIAGNOSTIC: usize = 4_000;
+
+/// Returns the longest beginning of a text that has at most `bytes` bytes.
+// The standard library has `str::floor_char_boundary` from Rust 1.91 on.
+#[must_use]
+pub fn clip(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    &text[..end]
+}
+
+/// Returns a diagnostic as it is shown: a name in it may have any length.
+#[must_use]
+pub fn diagnostic(text: &str) -> Cow<'_, str> {
+    match clip(text, MAX_DIAGNOSTIC) {
+        whole if whole.len() == text.len() => Cow::Borrowed(text),
+        start => Cow::Owned(format!("{start}… [{} more bytes]", text.len() - start.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clip;
+
+    #[test]
+    fn a_character_that_does_not_fit_is_left_out_whole() {
+        assert_eq!(clip("aé", 2), "a");
+        assert_eq!(clip("aé", 3), "aé");
+        assert_eq!(clip("é", 1), "");
+        assert_eq!(clip("short", 100), "short");
+    }
+}

@@ -1,0 +1,14 @@
+//! What users declare, and how it is checked: tools, workers, toolsets, arguments, schemas and worker files.
+
+pub mod argument;
+#[doc(hidden)]
+pub mod nesting;
+pub mod prompt;
+pub mod question;
+#[doc(hidden)]
+pub mod schema;
+pub mod subtask;
+pub mod tool;
+pub mod toolset;
+pub mod worker_file;
+pub mod worker_spec;

@@ -1,0 +1,271 @@
+//! The strongest effect among the tools of a toolset, which the compiler compares with the effect that a tool declares.
+//!
+//! A worker has no effect of its own: it has those of its tools, some of which may be workers again. Workers can list each
+//! other, and a constant that depends on itself is an error. So each constant is computed for a [`Depth`]: what a worker
+//! can do through at most so many further workers.
+
+use std::marker::PhantomData;
+
+use super::membership::{Includes, Keyed, Yes};
+use super::text::Text;
+use crate::declare::tool::Effect;
+
+/// Fits four names of at most 64 bytes each, and the text around them.
+type Message = Text<640>;
+
+/// An effect, and the tool that has it.
+#[derive(Clone, Copy, Debug)]
+pub struct StrongestEffect {
+    effect: Effect,
+    /// The member of the toolset: the tool, or the worker that can call it.
+    member: &'static str,
+    tool: &'static str,
+}
+
+impl StrongestEffect {
+    const NONE: Self = Self::new("", Effect::ReadOnly);
+
+    /// Returns the effect that a tool declares.
+    #[must_use]
+    pub const fn new(tool: &'static str, effect: Effect) -> Self {
+        Self { effect, member: tool, tool }
+    }
+
+    /// Returns the effect that a worker has because it can call the tool.
+    #[must_use]
+    pub const fn through(self, worker: &'static str) -> Self {
+        Self { member: worker, ..self }
+    }
+
+    const fn or(self, other: Self) -> Self {
+        if other.effect.severity() > self.effect.severity() { other } else { self }
+    }
+
+    const fn is_of_member(&self) -> bool {
+        super::text::same(self.member, self.tool)
+    }
+}
+
+/// Some tools, and the strongest effect among them.
+pub trait HasEffects {
+    /// The strongest effect: read-only if there are no tools.
+    const STRONGEST: StrongestEffect;
+}
+
+/// No tools.
+#[derive(Debug)]
+pub enum NoEffects {}
+
+impl HasEffects for NoEffects {
+    const STRONGEST: StrongestEffect = StrongestEffect::NONE;
+}
+
+/// The tools of both sides.
+#[derive(Debug)]
+pub struct StrongerOf<Left, Right>(PhantomData<(Left, Right)>);
+
+impl<Left: HasEffects, Right: HasEffects> HasEffects for StrongerOf<Left, Right> {
+    const STRONGEST: StrongestEffect = Left::STRONGEST.or(Right::STRONGEST);
+}
+
+/// An item without what its model can call.
+#[derive(Debug)]
+pub struct OwnEffect<Item>(PhantomData<Item>);
+
+impl<Item: Keyed> HasEffects for OwnEffect<Item> {
+    const STRONGEST: StrongestEffect = Item::OWN;
+}
+
+/// An item with what its model can call.
+#[derive(Debug)]
+pub struct ItemEffects<Item, D>(PhantomData<(Item, D)>);
+
+impl<Item: Keyed, D: Depth> HasEffects for ItemEffects<Item, D> {
+    const STRONGEST: StrongestEffect =
+        Item::OWN.or(<Item::Calls<D> as HasEffects>::STRONGEST.through(Item::OWN.member));
+}
+
+/// What the model of a worker can call.
+#[derive(Debug)]
+pub struct CallsOf<Worker, D>(PhantomData<(Worker, D)>);
+
+impl<Worker: CallsAt<D>, D: Depth> HasEffects for CallsOf<Worker, D> {
+    const STRONGEST: StrongestEffect = Worker::STRONGEST;
+}
+
+/// A worker with toolsets; implemented by `#[worker]`.
+pub trait CallsAt<D: Depth> {
+    /// The strongest effect of its toolsets.
+    const STRONGEST: StrongestEffect;
+}
+
+/// How many workers may be between a toolset and a tool.
+pub trait Depth {
+    /// The effects of an item.
+    type Of<Item: Keyed>: HasEffects;
+}
+
+/// No worker.
+#[derive(Debug)]
+pub enum NoWorker {}
+
+impl Depth for NoWorker {
+    type Of<Item: Keyed> = OwnEffect<Item>;
+}
+
+/// One worker more than `D`.
+#[derive(Debug)]
+pub struct OneMore<D>(PhantomData<D>);
+
+impl<D: Depth> Depth for OneMore<D> {
+    type Of<Item: Keyed> = ItemEffects<Item, D>;
+}
+
+type TwoMore<D> = OneMore<OneMore<D>>;
+
+/// The depth of the check. Constants that use each other this deep, in lists of 1,000 members, are within the default
+/// recursion limit of the compiler, 128.
+pub type EightWorkers = TwoMore<TwoMore<TwoMore<TwoMore<NoWorker>>>>;
+
+/// Includes every tool, so that nothing is left out.
+enum EveryTool {}
+
+impl Includes for EveryTool {
+    type Answer<T: Keyed> = Yes;
+    type Effects<Kept: Includes, D: Depth> = NoEffects;
+}
+
+/// Finds the strongest effect of `T` if that is a toolset: an inherent constant takes precedence.
+#[derive(Debug)]
+pub struct EffectProbe<T, D>(PhantomData<(T, D)>);
+
+impl<T: Includes, D: Depth> EffectProbe<T, D> {
+    /// The strongest effect.
+    pub const STRONGEST: StrongestEffect = <T::Effects<EveryTool, D> as HasEffects>::STRONGEST;
+}
+
+/// The fallback of [`EffectProbe`] for other types, which the compiler reports elsewhere.
+pub trait NotToolset {
+    /// No effect.
+    const STRONGEST: StrongestEffect = StrongestEffect::NONE;
+}
+
+impl<T, D> NotToolset for EffectProbe<T, D> {}
+
+/// Checks that nothing in the toolsets of `item` has a stronger effect than the one that `item` declares.
+///
+/// # Panics
+///
+/// Panics at compile time if something has; the message contains its name and both effects.
+#[track_caller]
+pub const fn assert_effect(item: &str, declared: Effect, found: StrongestEffect) {
+    if found.effect.severity() > declared.severity() {
+        panic_stronger(item, declared, &found);
+    }
+}
+
+/// Checks that the tool of `reconcile` only reads.
+///
+/// # Panics
+///
+/// Panics at compile time if it declares another effect, or none; the message contains its name.
+#[track_caller]
+pub const fn assert_reads(found: StrongestEffect) {
+    if found.effect.severity() > Effect::ReadOnly.severity() {
+        let mut text = Message::new();
+        push(
+            &mut text,
+            &["`", found.tool, "` finds out whether a call has happened; declare `effect = read_only` for it"],
+        );
+        panic!("{}", text.as_str())
+    }
+}
+
+#[track_caller]
+const fn panic_stronger(item: &str, declared: Effect, found: &StrongestEffect) -> ! {
+    let mut text = Message::new();
+    push(&mut text, &["`", item, "` declares `effect = ", declared.word(), "`, but its toolsets contain "]);
+    if found.is_of_member() {
+        push(&mut text, &["`", found.member, "`, which "]);
+    } else {
+        push(&mut text, &["the worker `", found.member, "`, which can call `", found.tool, "`, which "]);
+    }
+    push_effect(&mut text, declared, found);
+    panic!("{}", text.as_str())
+}
+
+/// Appends the stronger effect, and what to do.
+const fn push_effect(text: &mut Message, declared: Effect, found: &StrongestEffect) {
+    if matches!(found.effect, Effect::Undeclared) {
+        push(text, &["declares no effect; leave `", found.member, "` out"]);
+        if found.is_of_member() {
+            push(text, &[", declare its effect"]);
+        }
+        push(text, &[", or remove `effect = ", declared.word(), "`"]);
+    } else {
+        let stronger = found.effect.word();
+        push(text, &["declares `effect = ", stronger, "`; leave `", found.member, "` out"]);
+        push(text, &[", or declare `effect = ", stronger, "`"]);
+    }
+}
+
+const fn push(text: &mut Message, parts: &[&str]) {
+    let mut next = 0;
+    while next < parts.len() {
+        text.push(parts[next]);
+        next += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEND: StrongestEffect = StrongestEffect::new("send", Effect::Destructive);
+
+    #[test]
+    fn an_effect_as_strong_as_declared_passes() {
+        assert_effect("tool", Effect::ReadOnly, StrongestEffect::NONE);
+        assert_effect("tool", Effect::Idempotent, StrongestEffect::new("set", Effect::Idempotent));
+        assert_effect("tool", Effect::Destructive, StrongestEffect::new("add", Effect::Undeclared));
+    }
+
+    #[test]
+    fn the_strongest_effect_is_named() {
+        let found = StrongestEffect::new("set", Effect::Idempotent).or(SEND).or(StrongestEffect::NONE);
+        assert_eq!((found.tool, found.effect), ("send", Effect::Destructive));
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "`report` declares `effect = read_only`, but its toolsets contain `send`, which declares \
+                               `effect = destructive`; leave `send` out, or declare `effect = destructive`"
+    )]
+    fn a_stronger_tool_is_named_with_both_effects() {
+        assert_effect("report", Effect::ReadOnly, SEND);
+    }
+
+    #[test]
+    #[should_panic(expected = "but its toolsets contain the worker `clerk`, which can call `send`, which declares \
+                               `effect = destructive`; leave `clerk` out, or declare `effect = destructive`")]
+    fn a_tool_of_a_worker_is_named_with_the_worker() {
+        assert_effect("report", Effect::Idempotent, SEND.through("clerk"));
+    }
+
+    #[test]
+    #[should_panic(expected = "`send` finds out whether a call has happened; declare `effect = read_only` for it")]
+    fn a_tool_of_reconcile_that_changes_something_is_named() {
+        assert_reads(StrongestEffect::NONE);
+        assert_reads(SEND);
+    }
+
+    #[test]
+    fn the_longest_names_fit() {
+        const NAME: &str = "a_name_of_64_bytes______________________________________________";
+        let message = std::panic::catch_unwind(|| {
+            assert_effect(NAME, Effect::ReadOnly, StrongestEffect::new(NAME, Effect::Undeclared).through("clerk"));
+        });
+        let message = *message.expect_err("a panic").downcast::<String>().expect("a text");
+        assert!(message.ends_with("or remove `effect = read_only`"), "{message}");
+    }
+}

@@ -1,0 +1,56 @@
+//! What a dry run has in its plan.
+
+use serde::{Deserialize, Serialize};
+
+use super::detail::ItemKind;
+
+/// What the plan of a dry run contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PlannedKind {
+    /// A call of a function in code.
+    Tool,
+    /// A call of a worker, which needs approval.
+    Worker,
+    /// A call of an entry.
+    Entry,
+    /// An effect that code makes by [`CallContext::effect`](crate::plane::context::CallContext::effect).
+    Effect,
+    /// A tool that the provider of a worker's model runs; the plan has it once for each call of the worker.
+    ServerSideTool,
+}
+
+impl From<ItemKind> for PlannedKind {
+    fn from(kind: ItemKind) -> Self {
+        match kind {
+            ItemKind::Tool => Self::Tool,
+            ItemKind::Worker => Self::Worker,
+            ItemKind::Entry => Self::Entry,
+        }
+    }
+}
+
+/// The approval that a call in the plan of a dry run would need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PlannedApproval {
+    /// A rule approves the call, or it is the user's own.
+    NotNeeded,
+    /// The approver would be asked.
+    Asked,
+    /// The approval mode approves the call.
+    ByMode,
+}
+
+impl PlannedApproval {
+    /// Returns the words for it, after the name of a call.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::NotNeeded => "needs no approval",
+            Self::Asked => "would ask for approval",
+            Self::ByMode => "is approved by the approval mode",
+        }
+    }
+}

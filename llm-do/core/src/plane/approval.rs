@@ -1,0 +1,213 @@
+//! Approval of calls: from the rule that asks, to the approval that the journal records.
+//!
+//! For each call, the [`Policy`] of the program and what tools declare give one [`Rule`]: the call runs, is blocked, or needs
+//! approval. In the last case, it becomes an [`ApprovalRequest`], which is submitted to the [`Approvals`] of its run. There, the
+//! [`ApprovalMode`] decides about it, or an approval in memory that covers equal calls. Otherwise it waits in the approval queue,
+//! where equal requests of one caller share an answer, until the [`Approver`] returns a [`Decision`]; an [`ApprovalInbox`] is the
+//! approver whose requests another task answers. While edited arguments cannot run, the approver is asked again. The result is an
+//! `Approval`: the verdict with the edited arguments, who decided, and the [scope](ApprovalScope). The journal records it, an event
+//! reports it, and the memory keeps it if it covers more than its call.
+
+mod approvals;
+mod approver;
+mod decision;
+mod edit;
+mod inbox;
+mod memory;
+mod mode;
+mod overview;
+mod policy;
+mod queue;
+mod request;
+mod review;
+mod rule;
+mod rule_set;
+mod rules;
+mod submitted;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use self::approvals::Approvals;
+pub use self::approver::Approver;
+pub(crate) use self::approver::ByFunction;
+pub use self::decision::Decision;
+#[cfg(feature = "serve")]
+pub(crate) use self::decision::WrittenDecision;
+pub use self::edit::RefusedEdit;
+pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
+pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
+pub use self::mode::ApprovalMode;
+pub use self::overview::{ApprovalOverview, RememberedApproval};
+pub use self::policy::{Policy, ProposedCall, WorkerRule};
+pub use self::request::ApprovalRequest;
+pub(crate) use self::request::{LazyRequest, may_have_happened};
+pub(crate) use self::review::ShowPreview;
+pub(crate) use self::rule::AppliedRule;
+pub use self::rule::Rule;
+pub(crate) use self::submitted::SubmittedRequest;
+use crate::base::error::CallError;
+use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
+use crate::plane::registry::{Prepared, Registered};
+
+/// Why a call does not run that has happened.
+const HAPPENED: &str = "the call has happened already, and its result was given";
+
+/// What was decided about a call, in the form in which a journal records it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Approval {
+    verdict: Verdict,
+    pub(crate) by: DecidedBy,
+    /// Which equal calls run without another request. Default in older records: this call only.
+    #[serde(default)]
+    pub(crate) scope: ApprovalScope,
+    /// What the call acted on besides its arguments; `None` in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) environment: Option<EnvironmentDigest>,
+    /// Whether a denial ends the run instead of being returned to a model. Default in older records: false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) stops: bool,
+}
+
+/// Whether a call may run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    /// The call may run: with these arguments, or else with its own.
+    Approved(Option<Value>),
+    /// The call began before, and has happened, with this result.
+    Happened(Value),
+    /// The approver, the mode or cancellation denied the call, for this reason.
+    Denied(String),
+    /// A rule blocks the call, for this reason.
+    Blocked(String),
+}
+
+impl Approval {
+    fn new(verdict: Verdict, by: DecidedBy) -> Self {
+        Self { verdict, by, scope: ApprovalScope::Call, environment: None, stops: false }
+    }
+
+    pub(crate) fn approved(by: DecidedBy) -> Self {
+        Self::new(Verdict::Approved(None), by)
+    }
+
+    /// Approves the call with the approver's arguments, or else with its own.
+    fn edited(arguments: Option<Value>) -> Self {
+        Self::new(Verdict::Approved(arguments), DecidedBy::Approver)
+    }
+
+    /// Says that the call has happened already.
+    fn happened(result: Value) -> Self {
+        Self::new(Verdict::Happened(result), DecidedBy::Approver)
+    }
+
+    pub(crate) fn blocked(reason: &str) -> Self {
+        Self::new(Verdict::Blocked(reason.to_owned()), DecidedBy::Policy)
+    }
+
+    pub(crate) fn denied(reason: impl Into<String>, by: DecidedBy) -> Self {
+        Self::new(Verdict::Denied(reason.into()), by)
+    }
+
+    /// Denies the call, and ends the run if a model made the call.
+    fn stopped(reason: impl Into<String>, by: DecidedBy) -> Self {
+        Self { stops: true, ..Self::denied(reason, by) }
+    }
+
+    /// Denies the call without a decision: the run ends, so that it can ask when it is resumed.
+    pub(crate) fn undecided(reason: impl Into<String>) -> Self {
+        Self::stopped(reason, DecidedBy::Policy)
+    }
+
+    pub(crate) fn is_approved(&self) -> bool {
+        matches!(self.verdict, Verdict::Approved(_))
+    }
+
+    /// Returns whether there was no decision.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.stops && self.by == DecidedBy::Policy
+    }
+
+    /// Returns the result of the call, if it has happened, by the answer of the approver.
+    pub(crate) fn result(&self) -> Option<&Value> {
+        match &self.verdict {
+            Verdict::Happened(result) => Some(result),
+            Verdict::Approved(_) | Verdict::Denied(_) | Verdict::Blocked(_) => None,
+        }
+    }
+
+    /// Returns why a rule blocks the call, if one does.
+    pub(crate) fn block_reason(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Blocked(reason) => Some(reason),
+            Verdict::Approved(_) | Verdict::Happened(_) | Verdict::Denied(_) => None,
+        }
+    }
+
+    /// Returns the arguments by which the approver replaced those of the call.
+    pub(crate) fn edited_arguments(&self) -> Option<&Value> {
+        match &self.verdict {
+            Verdict::Approved(edited) => edited.as_ref(),
+            Verdict::Happened(_) | Verdict::Denied(_) | Verdict::Blocked(_) => None,
+        }
+    }
+
+    /// Returns the arguments by which the approver replaced those of the call `tool`; the error of a call that may not run.
+    pub(crate) fn into_edit(self, tool: &str) -> Result<Option<Value>, CallError> {
+        let tool = tool.to_owned();
+        match self.verdict {
+            Verdict::Approved(edited) => Ok(edited),
+            // Only a call that began before has this answer, and it does not run.
+            Verdict::Happened(_) => Err(CallError::Denied { tool, reason: HAPPENED.to_owned(), stops: true }),
+            Verdict::Denied(_) if self.by == DecidedBy::Cancellation => Err(CallError::Cancelled { tool }),
+            Verdict::Denied(reason) => Err(CallError::Denied { tool, reason, stops: self.stops }),
+            Verdict::Blocked(reason) => Err(CallError::Blocked { tool, reason }),
+        }
+    }
+
+    /// Adds the arguments of the request to an approval without arguments.
+    pub(crate) fn set_arguments(&mut self, request: &ApprovalRequest) {
+        if let Verdict::Approved(edited @ None) = &mut self.verdict {
+            *edited = Some(request.given.as_ref().unwrap_or(&request.arguments).clone());
+        }
+    }
+
+    /// Returns it for events: with edited arguments as their types write them, which may hide secrets.
+    pub(crate) fn masked(&self, tool: &Registered) -> Self {
+        let shown = |edited: &Value| -> Option<Value> {
+            let decoded = Prepared::decode(tool, edited.clone(), true).ok()?;
+            Some(decoded.arguments().ok()?.into_owned())
+        };
+        let mut masked = self.clone();
+        if let Verdict::Approved(Some(edited)) = &mut masked.verdict
+            && !tool.is_checked_slowly(edited)
+            && let Some(shown) = shown(edited)
+        {
+            *edited = shown;
+        }
+        masked
+    }
+
+    /// Returns the event about it; `rule` is the source of the rule for the call.
+    pub(crate) fn event(&self, rule: RuleSource, replayed: bool) -> EventKind {
+        let (approved, reason, edited) = match &self.verdict {
+            Verdict::Approved(edited) => (true, None, edited.clone()),
+            Verdict::Happened(_) => (false, Some(HAPPENED.to_owned()), None),
+            Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
+        };
+        EventKind::ApprovalDecided { approved, by: self.by, rule, reason, edited, scope: self.scope, replayed }
+    }
+
+    /// Returns whether a recorded one holds for a call that acts on `environment`: an approval holds for what it was given for.
+    pub(crate) fn holds_for(&self, environment: &EnvironmentDigest) -> bool {
+        !self.is_approved() || self.environment.as_ref().is_none_or(|own| own == environment)
+    }
+
+    /// Returns whether a recorded one holds in a later process: those of the approver and all denials do.
+    ///
+    /// An approval by a mode or rule does not, since the mode or rule may have changed.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.by == DecidedBy::Approver || !self.is_approved()
+    }
+}

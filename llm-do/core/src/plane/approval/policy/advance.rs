@@ -1,0 +1,70 @@
+//! What a policy approves in advance.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::Policy;
+use super::calls::{CallRule, MatchedCalls};
+use crate::declare::tool::Effect;
+#[cfg(feature = "project")]
+use crate::declare::tool::OnUnknown;
+use crate::plane::approval::Rule;
+
+impl Policy {
+    /// Lists what it approves in advance, each with the place of the rule, if it is known.
+    #[doc(hidden)]
+    pub fn approved_in_advance(&self) -> Vec<(Option<&str>, String)> {
+        self.layers().flat_map(Self::own_approvals).collect()
+    }
+
+    fn own_approvals(&self) -> Vec<(Option<&str>, String)> {
+        let place = |name: &str| self.places.get(name).map(String::as_str);
+        let tools = approved(&self.tools).map(|name| (place(name), format!("every call of `{name}`")));
+        let sets = approved(&self.toolsets).map(|name| (place(name), format!("every call of the toolset `{name}`")));
+        let calls = self.calls.iter().filter(|call| call.is_approval());
+        let calls = calls.map(|call| (call.place.as_deref(), call.to_string()));
+        tools.chain(sets).chain(calls).chain(self.eased()).chain(self.reruns()).collect()
+    }
+
+    /// Lists the effects by which calls run without approval, or again without a question.
+    fn eased(&self) -> impl Iterator<Item = (Option<&str>, String)> {
+        self.effects.iter().filter_map(|(name, effect)| {
+            let text = match effect {
+                Effect::ReadOnly => format!("every call of `{name}`, which only reads by `effects`"),
+                Effect::Idempotent => {
+                    format!("calls of `{name}` that are repeated on resume, which are idempotent by `effects`")
+                }
+                Effect::Undeclared | Effect::Destructive => return None,
+            };
+            Some((self.effect_places.get(name).map(String::as_str), text))
+        })
+    }
+
+    /// Drops the rules that approve calls in advance.
+    #[cfg(feature = "project")]
+    pub(crate) fn without_advance(mut self) -> Self {
+        let is_kept = |rule: &Rule| *rule != Rule::PreApproved;
+        self.tools.retain(|_, rule| is_kept(rule));
+        self.toolsets.retain(|_, rule| is_kept(rule));
+        self.calls.retain(|call| is_kept(&call.rule));
+        self.effects.retain(|_, effect| matches!(effect, Effect::Undeclared | Effect::Destructive));
+        self.on_unknown.retain(|_, setting| *setting != OnUnknown::Rerun);
+        self.fallback = self.fallback.map(|fallback| Box::new(fallback.without_advance()));
+        self
+    }
+}
+
+/// Returns the names whose rule approves.
+fn approved(rules: &BTreeMap<Arc<str>, Rule>) -> impl Iterator<Item = &Arc<str>> {
+    rules.iter().filter(|(_, rule)| **rule == Rule::PreApproved).map(|(name, _)| name)
+}
+
+impl fmt::Display for CallRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.calls {
+            MatchedCalls::Arguments(arguments) => write!(f, "calls of `{}` with {arguments}", self.tool),
+            MatchedCalls::Condition(condition) => write!(f, "calls of `{}` that match {condition}", self.tool),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What the function of a policy gets of a call.
+
+use serde_json::Value;
+
+use crate::declare::tool::Effect;
+use crate::observe::event::{Caller, ItemKind};
+
+/// A call that the function of [`Policy::decide_with`](super::Policy::decide_with) decides about.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ProposedCall<'a> {
+    /// The registered name of the callee.
+    pub tool: &'a str,
+    /// Whether the callee is a tool, a worker or an entry.
+    pub kind: ItemKind,
+    /// What a call may change.
+    pub effect: Effect,
+    /// The decoded arguments: valid for the schema, defaults filled in.
+    pub arguments: &'a Value,
+    /// The arguments as the caller gave them, if they contain more than `arguments`: see
+    /// [`ApprovalRequest::given`](crate::plane::approval::ApprovalRequest::given). A rule about values must check both.
+    pub given: Option<&'a Value>,
+    /// The name of the calling tool, worker or entry.
+    pub caller: &'a str,
+    /// Whether code or a model calls.
+    pub by: Caller,
+    /// Whether the callee is a server-side tool, which the model's provider runs: `arguments` are then its options, and
+    /// `caller` is the worker that lists it.
+    pub is_server_side: bool,
+}
+
+impl<'a> ProposedCall<'a> {
+    /// Creates a call for tests of a function: made by a model, of a tool that declares no effect.
+    #[must_use]
+    pub fn new(tool: &'a str, arguments: &'a Value) -> Self {
+        let effect = Effect::Undeclared;
+        let by = Caller::Model;
+        Self { tool, kind: ItemKind::Tool, effect, arguments, given: None, caller: "", by, is_server_side: false }
+    }
+}

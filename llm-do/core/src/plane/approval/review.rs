@@ -1,0 +1,170 @@
+//! Asks the approver about one request until there is a decision.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, poll_immediate};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::edit::ValidEdit;
+use super::{Approval, ApprovalRequest, Approver, Decision, RefusedEdit};
+use crate::base::error::chain;
+use crate::declare::nesting;
+use crate::declare::schema::CheckedSchema;
+use crate::observe::event::DecidedBy;
+use crate::observe::journal::{Journal, Promise, too_deep};
+
+/// How often an approver may give invalid arguments for one call; stops an approver that ignores the problem.
+const MAX_EDITS: u32 = 10;
+
+/// The nesting depth of a result inside the record of an answer.
+const ANSWER_DEPTH: usize = 2;
+
+/// Why the arguments of a call cannot be edited whose steps are recorded.
+const HAS_BEGUN: &str = "steps of this call are recorded with its original arguments; approve it unchanged, or deny it";
+
+/// Validates the approver's arguments, and returns them as they would run, defaults filled in.
+pub(super) type ValidateEdit = Box<dyn Fn(Value) -> BoxFuture<'static, Result<ValidEdit, RefusedEdit>> + Send + Sync>;
+
+/// The approver's arguments that could not run, so far.
+pub(super) type RefusedEdits = watch::Receiver<Vec<RefusedEdit>>;
+
+/// Returns the text that shows the approver what the call would do; nothing runs until it is polled.
+pub(crate) type ShowPreview = BoxFuture<'static, String>;
+
+/// What a review needs besides the request and its preview.
+pub(super) struct Review {
+    validate: ValidateEdit,
+    /// Stores the request before the approver is asked.
+    pub(super) journal: Option<Arc<dyn Journal>>,
+    /// Cancelled once the request can be found where it is answered.
+    pub(super) announced: CancellationToken,
+    pub(super) refused: watch::Sender<Vec<RefusedEdit>>,
+}
+
+impl Review {
+    pub(super) fn new(validate: ValidateEdit, journal: Option<Arc<dyn Journal>>) -> Self {
+        let (refused, _) = watch::channel(Vec::new());
+        Self { validate, journal, announced: CancellationToken::new(), refused }
+    }
+
+    /// Asks for a decision; asks again while edited arguments cannot run, and passes them on.
+    pub(super) async fn ask(
+        &self,
+        approver: &dyn Approver,
+        request: &ApprovalRequest,
+        preview: Option<ShowPreview>,
+    ) -> Approval {
+        let mut request = request.clone();
+        if let Some(preview) = preview {
+            request.preview = Some(preview.await);
+        }
+        for edits in 0..MAX_EDITS {
+            let is_repeated = edits > 0 || request.is_asked_again;
+            // A panic denies the call.
+            let review = AssertUnwindSafe(self.decide(approver, &mut request, is_repeated));
+            let edit = match review.catch_unwind().await {
+                Ok(Decision::Approved) => return Approval::approved(DecidedBy::Approver),
+                Ok(Decision::ApprovedFor { scope }) => {
+                    return Approval { scope, ..Approval::approved(DecidedBy::Approver) };
+                }
+                Ok(Decision::Happened { result }) => match happened_fault(&request, &result) {
+                    None => return Approval::happened(result),
+                    Some(fault) => {
+                        request.problem = Some(fault);
+                        request.refused_edit = None;
+                        tokio::task::yield_now().await;
+                        continue;
+                    }
+                },
+                Ok(Decision::Denied { reason }) => return Approval::denied(reason, DecidedBy::Approver),
+                Ok(Decision::DeniedAndStopped { reason }) => return Approval::stopped(reason, DecidedBy::Approver),
+                Ok(Decision::Undecided { reason }) => return Approval::undecided(reason),
+                Ok(Decision::ApprovedWith { arguments }) => match self.validated(arguments).await {
+                    Ok(ValidEdit { arguments, shown }) => {
+                        // Compared with what would run, which may contain more than the displayed arguments.
+                        let requested = request.given.as_ref().unwrap_or(&request.arguments);
+                        let edited = (arguments != *requested).then_some(arguments);
+                        if edited.is_none() || !request.has_begun {
+                            return Approval::edited(edited);
+                        }
+                        RefusedEdit::invalid(shown, HAS_BEGUN)
+                    }
+                    Err(edit) => edit,
+                },
+                Err(_) => return Approval::undecided("the approver panicked"),
+            };
+            request.problem = Some(edit.problem());
+            self.refused.send_modify(|edits| edits.push(edit.clone()));
+            request.refused_edit = Some(edit);
+            // Without this, an approver that never waits would block cancellation.
+            tokio::task::yield_now().await;
+        }
+        let reason = format!("the approver's edited arguments, or results, were invalid {MAX_EDITS} times");
+        Approval::denied(reason, DecidedBy::Approver)
+    }
+
+    /// Stores a request, and waits for the first decision: of the approver, or under the id of the promise.
+    async fn decide(&self, approver: &dyn Approver, request: &mut ApprovalRequest, is_repeated: bool) -> Decision {
+        let promise = match (&self.journal, request.promise_spec(is_repeated)) {
+            (Some(journal), Some(asked)) => journal.promise(asked).await,
+            _ => Ok(None),
+        };
+        match promise {
+            Ok(None) => self.reviewed(approver, request).await,
+            Ok(Some(Promise { id, answer, .. })) => {
+                request.promise = Some(id);
+                // In a resumed run the answer is stored already: equal concurrent calls join the request first.
+                tokio::task::yield_now().await;
+                tokio::select! {
+                    biased;
+                    answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), Decision::from_json),
+                    decision = self.reviewed(approver, request) => decision,
+                }
+            }
+            Err(error) => Decision::undecided(chain(&error)),
+        }
+    }
+
+    /// Asks the approver, and announces the request: before, or once the approver has listed it.
+    async fn reviewed(&self, approver: &dyn Approver, request: &ApprovalRequest) -> Decision {
+        if !approver.lists_requests() {
+            if !self.announced.is_cancelled() {
+                self.announced.cancel();
+                // The event about it comes first.
+                tokio::task::yield_now().await;
+            }
+            return approver.review(request).await;
+        }
+        let mut review = approver.review(request);
+        let decided = poll_immediate(&mut review).await;
+        self.announced.cancel();
+        match decided {
+            Some(decision) => decision,
+            None => review.await,
+        }
+    }
+
+    /// Returns the approver's own arguments as they would run.
+    async fn validated(&self, arguments: Value) -> Result<ValidEdit, RefusedEdit> {
+        let shallow = nesting::shallow(arguments);
+        let shallow = shallow.map_err(|fault| RefusedEdit::invalid(Value::Null, fault.to_string()))?;
+        (self.validate)(shallow).await
+    }
+}
+
+/// Returns why a result cannot be that of a call that has happened.
+fn happened_fault(request: &ApprovalRequest, result: &Value) -> Option<String> {
+    if request.began.is_none() {
+        return Some("this call has not begun, so it cannot have happened: approve it, or deny it".to_owned());
+    }
+    if let Some(fault) = too_deep(result, ANSWER_DEPTH) {
+        return Some(fault);
+    }
+    let schema = CheckedSchema::new(request.result_schema.as_ref()?);
+    let fault = schema.check(result).err()?;
+    Some(format!("the result does not match the schema of the tool's result: {fault}"))
+}

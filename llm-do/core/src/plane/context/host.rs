@@ -1,0 +1,157 @@
+//! What a context needs from the plane.
+
+use std::any::{Any, TypeId};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+#[cfg(feature = "mcp")]
+use llm_do_providers::{Message, Response};
+use llm_do_providers::{ServerSideTool, SettingWarning};
+use serde_json::Value;
+
+use super::{CallContext, CallFrame, GivenArguments};
+use crate::base::error::{BoxError, CallError, ErrorTypes};
+use crate::declare::subtask::SubtaskRequest;
+use crate::declare::tool::ToolReturn;
+use crate::declare::worker_spec::WorkerSpec;
+use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::observe::journal::Journal;
+use crate::plane::conversation::Threads;
+use crate::plane::declared::Callee;
+use crate::plane::instance::CloseTasks;
+use crate::plane::plan::DryRun;
+use crate::plane::user_input::InputHandler;
+
+/// The plane, as used by a context. This trait inverts the order of modules, since calls nest.
+pub(crate) trait Host: ErrorTypes + Send + Sync {
+    /// Calls `callee` on behalf of `caller`; takes the caller by value, since the call's context keeps it.
+    ///
+    /// Arguments that are not JSON are refused and reported like other invalid ones. A caller that gives text wants the result
+    /// as text.
+    fn call<'a>(
+        &'a self,
+        caller: CallContext,
+        callee: Callee<'a>,
+        arguments: GivenArguments<'a>,
+        by: Caller,
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Returns whether the arguments of a tool may omit fields when they are serialized.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a typed call if they never serialize one of their fields.
+    fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError>;
+
+    /// Returns whether a sink receives events.
+    fn is_observed(&self) -> bool;
+
+    /// Sends an event of the call with this frame to the sinks; `parent` is the call that made it.
+    fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind);
+
+    /// Returns what the events of the run have shown of requests, if they have content.
+    fn shown_content(&self) -> Option<&ShownContent>;
+
+    /// Reports a setting that was changed or left out for `model`, once for each run.
+    fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning);
+
+    /// Calls a worker that continues the thread with this name.
+    fn call_in_thread<'a>(
+        &'a self,
+        caller: CallContext,
+        thread: &'a str,
+        callee: Callee<'a>,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Returns the threads of the run.
+    fn threads(&self) -> &Arc<Threads>;
+
+    /// Delegates a task to the worker that fits it best.
+    fn subtask<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        request: SubtaskRequest,
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Creates a worker for the caller of `ctx`, or replaces one that it created; returns its name and what it may call.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
+    fn create_worker<'a>(
+        &'a self,
+        ctx: &'a CallContext,
+        spec: WorkerSpec,
+        replaces: bool,
+    ) -> BoxFuture<'a, Result<Value, BoxError>>;
+
+    /// Describes the workers that were created in the run or its chat, for the caller of `ctx`.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only a tool of that feature lists them"))]
+    fn list_workers(&self, ctx: &CallContext) -> Value;
+
+    /// Calls a worker that was created at run time.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]
+    fn call_runtime_worker<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        worker: &'a str,
+        input: Value,
+        attachments: Vec<PathBuf>,
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Asks the model of a worker once, as a request of the call of `ctx`.
+    #[cfg(feature = "mcp")]
+    fn respond<'a>(
+        &'a self,
+        ctx: &'a CallContext,
+        spec: &'a WorkerSpec,
+        messages: Vec<Message>,
+    ) -> BoxFuture<'a, Result<Response, CallError>>;
+
+    /// Returns the server-side tools that a worker may use, after asking about those that need approval.
+    fn permit_server_side<'a>(
+        &'a self,
+        worker: &'a CallContext,
+        tools: &'a [ServerSideTool],
+    ) -> BoxFuture<'a, Result<Vec<ServerSideTool>, CallError>>;
+
+    /// Returns the run itself, for a run that starts under it.
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+
+    /// Returns the id of the run.
+    fn run(&self) -> &Arc<str>;
+
+    /// Returns the current time.
+    fn now(&self) -> Timestamp;
+
+    /// Returns the session's journal, if it has one.
+    fn journal(&self) -> Option<&Arc<dyn Journal>>;
+
+    /// Returns the dry run that the run is, if it is one.
+    fn dry_run(&self) -> Option<&Arc<DryRun>>;
+
+    /// Notes an effect of the call of `ctx` in the plan of a dry run, and returns its result; `None` if the effect runs.
+    fn plan_effect(&self, ctx: &CallContext, name: &str, input: &Value) -> Option<Result<Value, CallError>>;
+
+    /// Returns whether the tool or worker that the caller sees as `shown` is read-only.
+    fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
+
+    /// Returns how many read-only calls of one caller may run concurrently.
+    fn max_concurrent_calls(&self) -> usize;
+
+    /// Returns the handler of questions to the user, if there is one.
+    fn input_handler(&self) -> Option<&Arc<dyn InputHandler>>;
+
+    /// Returns the folder that files are read from.
+    fn project_root(&self) -> &Path;
+
+    /// Returns the folder that tools of the working directory use.
+    #[cfg(feature = "filesystem")]
+    fn working_folder(&self) -> &Path;
+
+    /// Returns the handle that closes the run's instances.
+    fn close_tasks(&self) -> &CloseTasks;
+
+    /// Returns the application's state of a type.
+    fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>>;
+}

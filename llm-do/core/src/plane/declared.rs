@@ -1,0 +1,104 @@
+//! What a caller may call by name at run time.
+
+use std::sync::{Arc, OnceLock};
+
+use llm_do_providers::ToolSpec;
+
+use crate::declare::schema::CheckedSchema;
+use crate::declare::worker_spec::WorkerSpec;
+
+/// The tools that an item declares, in order. A worker without toolsets has none.
+#[derive(Debug, Default)]
+pub struct Declared {
+    tools: Vec<DeclaredTool>,
+    offered: Vec<OfferedTool>,
+    /// Made of `offered` when a model first needs them.
+    specs: OnceLock<Arc<[ToolSpec]>>,
+}
+
+/// A declared tool as models see it, whose schema may not be written yet.
+#[derive(Debug)]
+pub(crate) struct OfferedTool {
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Arc<str>,
+    pub(crate) arguments: Arc<CheckedSchema>,
+}
+
+/// A declared tool.
+#[derive(Debug)]
+pub struct DeclaredTool {
+    /// The name that models see and that calls by name use.
+    pub shown: Arc<str>,
+    /// The registered name.
+    pub tool: Arc<str>,
+}
+
+impl Declared {
+    /// Declares `tools`, which are offered to models as `offered`.
+    pub(crate) fn new(tools: Vec<DeclaredTool>, offered: Vec<OfferedTool>) -> Self {
+        Self { tools, offered, specs: OnceLock::new() }
+    }
+
+    /// Returns the specs of the tools, with the names that models see.
+    pub(crate) fn specs(&self) -> &Arc<[ToolSpec]> {
+        self.specs.get_or_init(|| self.offered.iter().map(OfferedTool::spec).collect())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &DeclaredTool> {
+        self.tools.iter()
+    }
+
+    /// Returns the registered name of the tool with this shown name.
+    pub(crate) fn tool(&self, shown: &str) -> Option<&str> {
+        self.tools.iter().find(|tool| *tool.shown == *shown).map(|tool| &*tool.tool)
+    }
+
+    /// Returns the first shown name of the tool with this registered name.
+    pub(crate) fn shown(&self, tool: &str) -> Option<&str> {
+        self.tools.iter().find(|declared| *declared.tool == *tool).map(|declared| &*declared.shown)
+    }
+}
+
+impl OfferedTool {
+    fn spec(&self) -> ToolSpec {
+        let Self { name, description, arguments } = self;
+        let parameters = Arc::clone(arguments.schema());
+        ToolSpec { name: Arc::clone(name), description: Arc::clone(description), parameters }
+    }
+}
+
+/// The callee of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callee<'a> {
+    /// The item with this registered name, in a typed call.
+    Item(&'a str),
+    /// The item with this registered name, by which a run under the caller's run begins.
+    First(&'a str),
+    /// The tool with this shown name; with this registered name if the caller declares nothing.
+    Shown(&'a str),
+    /// A worker that is defined for one call.
+    Inline(&'a WorkerSpec),
+    /// A worker that was created in this run or its chat.
+    RuntimeWorker(&'a str),
+}
+
+impl<'a> Callee<'a> {
+    /// Returns the name as given.
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Item(name) | Self::First(name) | Self::Shown(name) | Self::RuntimeWorker(name) => name,
+            Self::Inline(spec) => spec.name(),
+        }
+    }
+
+    /// Returns the registered name, or `None` if a caller with these declared tools may not call it.
+    pub(crate) fn resolve(self, declared: Option<&'a Declared>) -> Option<&'a str> {
+        match (self, declared) {
+            (Self::Inline(_) | Self::RuntimeWorker(_), _) => None,
+            (Self::First(name), _) => Some(name),
+            (_, None) => Some(self.name()),
+            (Self::Item(name), Some(declared)) => declared.shown(name).map(|_| name),
+            (Self::Shown(name), Some(declared)) => declared.tool(name),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Makes the calls of runs; `pipeline` is the path of each.
+
+mod approve;
+mod begun;
+mod decode;
+mod deep;
+mod dry_run;
+mod find;
+mod guard;
+mod host;
+mod hybrid;
+mod instances;
+mod instructions;
+mod journal;
+mod limits;
+mod perform;
+mod pipeline;
+mod report;
+#[cfg(feature = "mcp")]
+mod respond;
+mod root;
+mod run_settings;
+mod runtime_worker;
+mod send;
+mod server_side;
+mod shadow;
+mod subtask;
+mod thread;
+mod under;
+mod unknown;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tokio_util::task::TaskTracker;
+
+pub(crate) use self::hybrid::Hybrids;
+#[cfg(feature = "serve")]
+pub(crate) use self::journal::may_repeat_effects;
+pub use self::journal::{recorded_outcome, unknown_calls};
+use self::pipeline::CallResult;
+pub(crate) use self::root::{ChatParts, Root, fresh_id};
+pub(crate) use self::run_settings::RunSettings;
+pub(crate) use self::runtime_worker::{CreatedWorkers, StoredWorker};
+use self::send::RunEvents;
+pub use self::shadow::Shadow;
+pub(crate) use self::shadow::Shadows;
+use crate::observe::event::{ActiveRunSinks, EventKind, EventSink, SchemaDigests};
+use crate::observe::journal::ChildSteps;
+use crate::plane::approval::{Approvals, RunScope};
+use crate::plane::config::SessionConfig;
+use crate::plane::context::CallContext;
+use crate::plane::conversation::Conversation;
+use crate::plane::guard::Guards;
+use crate::plane::instance::CloseTasks;
+use crate::plane::model_choice::ModelChoice;
+use crate::plane::registry::Registry;
+
+/// The parts of a session that its runs share.
+#[derive(Debug)]
+pub(crate) struct Plane {
+    pub(crate) config: SessionConfig,
+    pub(crate) registry: Registry,
+    pub(crate) approvals: Approvals,
+    pub(crate) models: ModelChoice,
+    pub(crate) sinks: Vec<Arc<dyn EventSink>>,
+    /// The additional sinks of single runs.
+    pub(crate) run_sinks: Arc<ActiveRunSinks>,
+    /// The digests of schemas in events with content.
+    pub(crate) schema_digests: Arc<SchemaDigests>,
+    pub(crate) guards: Option<Guards>,
+    /// The steps of root calls in the journal.
+    pub(crate) root_steps: ChildSteps,
+    pub(crate) shadows: Shadows,
+    pub(crate) hybrids: Hybrids,
+    /// The folder that the files of created workers are written to.
+    pub(crate) worker_store: Option<PathBuf>,
+}
+
+/// One run: a root call and all calls below it.
+#[derive(Debug)]
+pub(crate) struct Run {
+    plane: Arc<Plane>,
+    id: Arc<str>,
+    /// Whether an earlier process started the run.
+    is_resumed: bool,
+    settings: RunSettings,
+    /// What it continues and extends.
+    chat: ChatParts,
+    /// The run that this one was started under.
+    outer: Option<Arc<Run>>,
+    /// Whether a run that contains this one is of the same runtime.
+    is_repeated: bool,
+    calls: AtomicU64,
+    events: RunEvents,
+    background: Background,
+    guards: Option<Guards>,
+    /// Approvals that replace those of the runtime.
+    approvals: Option<Approvals>,
+    /// Approvals that are remembered for the run.
+    approved: RunScope,
+    /// The project's root and the working directory, once an approval needs them.
+    folders: OnceLock<[String; 2]>,
+}
+
+/// What runs beside the calls of a run, and ends before it.
+#[derive(Debug)]
+struct Background {
+    /// Shadow calls in flight.
+    shadows: TaskTracker,
+    close_tasks: CloseTasks,
+}
+
+impl Run {
+    pub(crate) fn new(
+        plane: Arc<Plane>,
+        id: Arc<str>,
+        chat: ChatParts,
+        is_resumed: bool,
+        approved: RunScope,
+        mut settings: RunSettings,
+    ) -> Self {
+        Self {
+            approvals: settings.approvals(&plane),
+            events: RunEvents::new(&plane, std::mem::take(&mut settings.sinks)),
+            guards: plane.guards.clone(),
+            background: Background {
+                shadows: TaskTracker::new(),
+                close_tasks: CloseTasks::new(plane.config.close_timeout),
+            },
+            plane,
+            id,
+            is_resumed,
+            settings,
+            chat,
+            outer: None,
+            is_repeated: false,
+            calls: AtomicU64::new(0),
+            approved,
+            folders: OnceLock::new(),
+        }
+    }
+
+    /// Finishes the run after its root call, and returns that call's result.
+    async fn finish(&self, ctx: &CallContext, result: CallResult) -> CallResult {
+        self.finish_tasks().await;
+        // The usage of the run, including shadows.
+        ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
+        result
+    }
+
+    /// Waits for what runs beside the calls.
+    async fn finish_tasks(&self) {
+        let Background { shadows, close_tasks } = &self.background;
+        shadows.close();
+        shadows.wait().await;
+        // Instances of cancelled calls may still be closing, and the application may exit after the run.
+        close_tasks.finished().await;
+    }
+
+    /// Returns the guards that apply to `ctx`, if any.
+    fn guards(&self, ctx: &CallContext) -> Option<&Guards> {
+        self.guards.as_ref().filter(|_| !ctx.is_unguarded())
+    }
+
+    /// Returns the conversation that a call continues, if it is the first of the run or in a thread.
+    fn conversation<'a>(&'a self, ctx: &'a CallContext) -> Option<&'a Arc<Conversation>> {
+        match &ctx.frame().thread {
+            Some(thread) => Some(thread.conversation()),
+            None => Some(&self.chat.conversation).filter(|_| ctx.is_first()),
+        }
+    }
+
+    /// Returns whether a worker's call returns its prompt instead of asking its model.
+    fn renders_only(&self, ctx: &CallContext) -> bool {
+        self.settings.renders_only && ctx.is_first()
+    }
+
+    /// Returns a number for the next call.
+    fn next_number(&self) -> u64 {
+        self.outermost().calls.fetch_add(1, Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,193 @@
+//! Settings of one run that replace or extend those of its runtime.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Plane, Run};
+use crate::base::usage::Limits;
+use crate::observe::event::{self, EventSink};
+use crate::observe::journal::Journal;
+use crate::plane::approval::{ApprovalMode, Approvals, Approver};
+#[cfg(feature = "filesystem")]
+use crate::plane::config::WorkingFolder;
+use crate::plane::plan::DryRun;
+use crate::plane::user_input::InputHandler;
+
+/// The folder of the folders of tenants: hidden, so that no project reads what is in it as its own workers.
+const TENANTS: &str = ".tenants";
+
+/// The settings of one run; unset ones are taken from the runtime.
+#[derive(Debug, Default)]
+pub(crate) struct RunSettings {
+    /// In addition to those of the runtime.
+    pub(crate) sinks: Vec<Arc<dyn EventSink>>,
+    pub(crate) approval_mode: Option<ApprovalMode>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
+    /// In addition to those of the runtime: the lower limit applies.
+    pub(crate) limits: Option<Limits>,
+    /// The id of the run, unless its journal has another.
+    pub(crate) id: Option<Arc<str>>,
+    /// Records this run alone.
+    pub(crate) journal: Option<Arc<dyn Journal>>,
+    pub(crate) project_root: Option<PathBuf>,
+    pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    /// In addition to that of the runtime.
+    pub(crate) cancellation: Option<CancellationToken>,
+    /// Whose run it is, in a service.
+    pub(crate) tenant: Option<Arc<str>>,
+    /// How long earlier processes worked on the run.
+    pub(crate) time_spent: Duration,
+    /// Whether the root call needs approval like any other.
+    pub(crate) gates_root: bool,
+    /// Whether the root call, of a worker, returns its prompt instead of asking its model.
+    pub(crate) renders_only: bool,
+    /// Whether events have the content of requests.
+    pub(crate) content: Option<bool>,
+    /// Set if the run is a dry run, or a part of one.
+    pub(crate) dry_run: Option<Arc<DryRun>>,
+}
+
+impl RunSettings {
+    /// Returns the approvals of the run, if they are not those of the runtime.
+    pub(super) fn approvals(&mut self, plane: &Plane) -> Option<Approvals> {
+        let (mode, approver) = (self.approval_mode, self.approver.take());
+        (mode.is_some() || approver.is_some()).then(|| plane.approvals.for_run(mode, approver))
+    }
+
+    /// Returns the approvals of a run under another: the rules of both runtimes, with the other run's mode and approver
+    /// unless it has its own approver or a stricter mode.
+    pub(super) fn approvals_under(&mut self, plane: &Plane, outer: &Approvals) -> Approvals {
+        let (mode, approver) = (self.approval_mode, self.approver.take());
+        plane.approvals.under(outer, mode, approver)
+    }
+
+    /// Returns the journal of the run, if any. A dry run is not recorded, since it must never be resumed as a real one.
+    pub(super) fn journal<'a>(&'a self, plane: &'a Plane) -> Option<&'a Arc<dyn Journal>> {
+        self.journal.as_ref().or(plane.config.journal.as_ref()).filter(|_| self.dry_run.is_none())
+    }
+
+    /// Returns the limits of the run.
+    pub(super) fn limits(&self, plane: &Plane) -> Option<Arc<Limits>> {
+        lowest(self.limits.clone().map(Arc::new), plane.config.limits.clone())
+    }
+}
+
+/// Returns a file name for a tenant, different for each on every file system: anything but small letters, digits, `-` and `_` is
+/// written as `%` and two digits.
+fn folder_name(tenant: &str) -> String {
+    let mut name = String::with_capacity(tenant.len());
+    for byte in tenant.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => name.push(byte.into()),
+            other => _ = write!(name, "%{other:02x}"),
+        }
+    }
+    name
+}
+
+/// Returns limits that hold both: of each limit, the lower one.
+pub(super) fn lowest(left: Option<Arc<Limits>>, right: Option<Arc<Limits>>) -> Option<Arc<Limits>> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(Arc::new(left.lowest(&right))),
+        (left, right) => left.or(right),
+    }
+}
+
+impl Run {
+    /// Returns the approvals of this run.
+    pub(super) fn approvals(&self) -> &Approvals {
+        self.approvals.as_ref().unwrap_or(&self.plane.approvals)
+    }
+
+    /// Returns the input handler of this run, if any.
+    pub(super) fn run_input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
+        let outer = || self.outer.as_ref().and_then(|outer| outer.run_input_handler());
+        let own = || self.plane.config.input_handler.as_ref();
+        self.settings.input_handler.as_ref().or_else(outer).or_else(own)
+    }
+
+    /// Returns the journal of this run, if any: a run under another is recorded in that run's journal.
+    pub(super) fn run_journal(&self) -> Option<&Arc<dyn Journal>> {
+        let outermost = self.outermost();
+        // A dry run may be a part of a real one.
+        outermost.settings.journal(&outermost.plane).filter(|_| self.settings.dry_run.is_none())
+    }
+
+    /// Returns whether events have the content of requests.
+    pub(super) fn has_content(&self) -> bool {
+        let outer = || self.outer.as_ref().map(|outer| outer.has_content());
+        self.settings.content.or_else(outer).unwrap_or(self.plane.config.content)
+    }
+
+    /// Returns the folder below which this run reads files.
+    pub(super) fn run_project_root(&self) -> &Path {
+        self.settings.project_root.as_ref().unwrap_or(&self.plane.config.project_root)
+    }
+
+    /// Returns the folder that tools of the working directory use.
+    #[cfg(feature = "filesystem")]
+    pub(super) fn run_working_folder(&self) -> &Path {
+        match &self.plane.config.working_folder {
+            WorkingFolder::OfProcess => Path::new("."),
+            WorkingFolder::OfProject => self.run_project_root(),
+            WorkingFolder::Given(folder) => folder,
+        }
+    }
+
+    /// Returns the folder for the files of created workers, if there is one: in a service, that of the run's tenant.
+    pub(super) fn worker_store(&self) -> Option<PathBuf> {
+        let store = self.plane.worker_store.as_ref()?;
+        let tenant = self.outermost().settings.tenant.as_deref();
+        Some(tenant.map_or_else(|| store.clone(), |tenant| store.join(TENANTS).join(folder_name(tenant))))
+    }
+
+    /// Returns the state of a type: the run's, or else the runtime's.
+    pub(super) fn run_state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.settings.state.get(&of).or_else(|| self.plane.config.state.get(&of)).cloned()
+    }
+
+    /// Waits until all sinks of this run have processed their events, or have timed out.
+    pub(super) async fn settle(&self) {
+        if self.events.sinks.is_open() {
+            event::flush_with_timeout(&[self.runtime_sinks(), &*self.events.sinks.sinks()].concat()).await;
+        } else {
+            event::flush_with_timeout(self.runtime_sinks()).await;
+        }
+    }
+
+    /// Reports events to the sinks of this run until the returned guard is dropped.
+    pub(super) fn open_sinks(self: &Arc<Self>) -> OpenSinks {
+        self.plane.run_sinks.add(&self.events.sinks.sinks());
+        OpenSinks(Arc::clone(self))
+    }
+}
+
+/// A guard that closes the sinks of a run when dropped, even if the run is still referenced.
+pub(super) struct OpenSinks(Arc<Run>);
+
+impl Drop for OpenSinks {
+    fn drop(&mut self) {
+        let Self(run) = self;
+        run.plane.run_sinks.release(run.events.sinks.close());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder_name;
+
+    #[test]
+    fn no_two_tenants_share_a_folder_and_none_leaves_the_store() {
+        assert_eq!(folder_name("web-1_a"), "web-1_a");
+        assert_eq!(folder_name("Web"), "%57eb");
+        assert_eq!(folder_name("../x/y"), "%2e%2e%2fx%2fy");
+        assert_eq!(folder_name("%57eb"), "%2557eb");
+    }
+}

@@ -1,0 +1,132 @@
+//! The history of a conversation, which outlives the call that it was made in.
+
+use llm_do_providers::{Message, ResponsePart, ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+
+/// The result that a model sees for a call that never got one.
+const UNFINISHED: &str = "not finished: the conversation was interrupted";
+
+/// The messages of a conversation, oldest first, which a chat continues.
+///
+/// As JSON it is the list of messages. It keeps everything that providers need to get back unchanged: ids, reasoning
+/// and its signatures. Loading a history [repairs](Self::repair) it.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::model::Message;
+/// use llm_do::History;
+///
+/// let history = History::from(vec![Message::user("Hello!")]);
+/// let saved = serde_json::to_string(&history)?;
+/// let loaded: History = serde_json::from_str(&saved)?;
+/// assert_eq!(loaded, history);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<Message>", into = "Vec<Message>")]
+pub struct History {
+    messages: Vec<Message>,
+}
+
+impl History {
+    /// Returns an empty history.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the messages.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Returns the messages for changes; call [`repair`](Self::repair) afterwards.
+    pub fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
+    }
+
+    /// Returns whether there are no messages.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Gives each tool call one result, directly after the message with the call, as providers require.
+    ///
+    /// A call without a result gets one that states that it was not finished. Results without a call, duplicate results
+    /// and empty answers are removed. Returns whether something was changed.
+    pub fn repair(&mut self) -> bool {
+        let mut repaired = Vec::with_capacity(self.messages.len());
+        let mut messages = std::mem::take(&mut self.messages).into_iter().peekable();
+        let mut is_changed = false;
+        while let Some(message) = messages.next() {
+            match message {
+                Message::Assistant { parts } if parts.is_empty() => is_changed = true,
+                // Results that belong to calls are consumed together with the calls.
+                Message::Tool { .. } => is_changed = true,
+                Message::Assistant { parts } => {
+                    let calls: Vec<_> = parts.iter().filter_map(call).cloned().collect();
+                    repaired.push(Message::Assistant { parts });
+                    let mut given = Vec::new();
+                    let mut messages_of_results = 0;
+                    while let Some(Message::Tool { results }) =
+                        messages.next_if(|next| matches!(next, Message::Tool { .. }))
+                    {
+                        given.extend(results);
+                        messages_of_results += 1;
+                    }
+                    let before =
+                        (given.iter().map(|result| result.call_id.clone()).collect::<Vec<_>>(), messages_of_results);
+                    let results = paired(&calls, given);
+                    let after = results.iter().map(|result| result.call_id.clone()).collect::<Vec<_>>();
+                    is_changed |= before != (after, usize::from(!calls.is_empty()));
+                    if !results.is_empty() {
+                        repaired.push(Message::Tool { results });
+                    }
+                }
+                other => repaired.push(other),
+            }
+        }
+        self.messages = repaired;
+        is_changed
+    }
+}
+
+impl From<Vec<Message>> for History {
+    /// Repairs messages and returns them as a history.
+    fn from(messages: Vec<Message>) -> Self {
+        let mut history = Self { messages };
+        history.repair();
+        history
+    }
+}
+
+impl From<History> for Vec<Message> {
+    fn from(history: History) -> Self {
+        history.messages
+    }
+}
+
+fn call(part: &ResponsePart) -> Option<&ToolCall> {
+    match part {
+        ResponsePart::ToolCall(call) => Some(call),
+        _ => None,
+    }
+}
+
+/// Returns one result for each call, in the order of the calls: where ids repeat in an answer, the first result is that of the
+/// first call.
+fn paired(calls: &[ToolCall], mut given: Vec<ToolResult>) -> Vec<ToolResult> {
+    let result = |call: &ToolCall| match given.iter().position(|result| result.call_id == call.id) {
+        Some(index) => given.remove(index),
+        None => unfinished(call),
+    };
+    calls.iter().map(result).collect()
+}
+
+/// Returns the result of a call that never got one.
+pub(crate) fn unfinished(call: &ToolCall) -> ToolResult {
+    ToolResult::new(call, UNFINISHED).with_error(true)
+}

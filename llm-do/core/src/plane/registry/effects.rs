@@ -1,0 +1,93 @@
+//! Effects: those that policies declare in place of those of the tools, those that follow from them, and those that must agree with them.
+//! Policies and toolsets also set what is done about calls whose outcome is not known.
+
+mod claims;
+mod derived;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+pub(super) use self::claims::fault;
+pub(super) use self::derived::{derive, of_item};
+use super::{Group, Registered};
+use crate::declare::tool::{Effect, OnUnknown};
+use crate::observe::event::ItemKind;
+use crate::plane::definition::ToolsetDef;
+
+/// The effects that one policy declares, by the names of tools and toolsets, and what is done about unknown outcomes.
+#[derive(Debug)]
+pub(crate) struct EffectLayer {
+    pub(crate) effects: BTreeMap<Arc<str>, Effect>,
+    pub(crate) on_unknown: BTreeMap<Arc<str>, OnUnknown>,
+    /// Whether the policy is of the files of a project, which may come from someone else.
+    pub(crate) is_of_project: bool,
+}
+
+/// Returns whether an effect would make a tool harmless that declares itself destructive.
+pub(crate) fn weakens(tool: &Registered, effect: Effect) -> bool {
+    tool.declared_effect() == Effect::Destructive && effect != Effect::Destructive
+}
+
+/// Gives tools what policies and toolsets declare of them; the first policy that declares it decides.
+pub(super) fn declare(
+    layers: &[EffectLayer],
+    items: &mut BTreeMap<Arc<str>, Arc<Registered>>,
+    toolsets: &BTreeMap<&'static str, ToolsetDef>,
+    groups: &BTreeMap<Arc<str>, Group>,
+) {
+    if layers.is_empty() && toolsets.values().all(|set| set.on_unknown.is_none()) {
+        return;
+    }
+    let sets = toolsets_by_tool(toolsets, groups);
+    for item in items.values_mut().filter(|item| item.kind() == ItemKind::Tool) {
+        let of_sets = sets.get(item.alias_of().unwrap_or(item.name())).map(Vec::as_slice).unwrap_or_default();
+        let effect = layers.iter().find_map(|layer| layer.effect_of(item, of_sets));
+        let on_unknown = layers.iter().find_map(|layer| layer.on_unknown_of(item, of_sets));
+        let Some(item) = Arc::get_mut(item) else { continue };
+        if let Some(effect) = effect {
+            item.set_effect(effect);
+        }
+        let of_toolsets = || of_sets.iter().filter_map(|name| toolsets.get(*name)?.on_unknown);
+        let declared = item.on_unknown.or_else(|| of_toolsets().max_by_key(|setting| setting.caution()));
+        item.on_unknown = on_unknown.or(declared);
+    }
+}
+
+/// Returns the toolsets that contain each tool.
+fn toolsets_by_tool<'a>(
+    toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
+    groups: &'a BTreeMap<Arc<str>, Group>,
+) -> HashMap<&'a str, Vec<&'a str>> {
+    let mut sets: HashMap<&str, Vec<&str>> = HashMap::new();
+    for set in toolsets.values() {
+        set.members.iter().for_each(|member| sets.entry(member.tool()).or_default().push(set.name));
+    }
+    for group in groups.values() {
+        group.tools.iter().for_each(|tool| sets.entry(tool).or_default().push(&group.name));
+    }
+    sets
+}
+
+impl EffectLayer {
+    /// Returns the effect that the policy declares for a tool: by its name, or else the strictest of its toolsets.
+    fn effect_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<Effect> {
+        let named = || {
+            let target = tool.alias_of();
+            let effect = self.effects.get(tool.name()).or_else(|| self.effects.get(target?));
+            effect.copied().filter(|effect| !(self.is_of_project && weakens(tool, *effect)))
+        };
+        let of_toolsets = || {
+            let effects = toolsets.iter().filter_map(|name| self.effects.get(*name)).copied();
+            effects.max_by_key(|effect| effect.severity()).filter(|effect| !weakens(tool, *effect))
+        };
+        named().or_else(of_toolsets)
+    }
+
+    /// Returns what the policy has done about an unknown outcome of a tool: by its name, or else the most careful of its toolsets.
+    fn on_unknown_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<OnUnknown> {
+        let target = tool.alias_of();
+        let named = self.on_unknown.get(tool.name()).or_else(|| self.on_unknown.get(target?));
+        let of_toolsets = || toolsets.iter().filter_map(|name| self.on_unknown.get(*name));
+        named.or_else(|| of_toolsets().max_by_key(|setting| setting.caution())).copied()
+    }
+}

@@ -1,0 +1,59 @@
+//! Effects that items state, compared with those of what they may call.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::Registered;
+use super::derived::{callees, least_of_worker};
+use crate::declare::tool::Effect;
+use crate::observe::event::ItemKind;
+
+/// Returns the fault of an item that states a weaker effect than one of its tools has; `hybrids` are workers, each with the tool that
+/// answers first.
+pub(in crate::plane::registry) fn fault(
+    item: &Registered,
+    items: &BTreeMap<Arc<str>, Arc<Registered>>,
+    hybrids: &[(String, String)],
+) -> Option<String> {
+    let stated = item.checked_effect()?;
+    let tools = callees(item, hybrids).filter_map(|tool| items.get(tool));
+    let stronger = tools.filter(|tool| tool.effect().severity() > stated.severity());
+    // Of several with the strongest effect, the first by name.
+    let strongest = stronger.min_by(|one, other| {
+        let by_effect = other.effect().severity().cmp(&one.effect().severity());
+        by_effect.then_with(|| one.name.cmp(&other.name))
+    });
+    let (name, word) = (item.name(), stated.word());
+    let Some(tool) = strongest else { return provider_fault(item, stated) };
+    let (location, tool, effect) = (item.location_of(tool.name()), tool.name(), tool.effect().word());
+    let instead = match item.kind() {
+        ItemKind::Worker => "state why in `effect_reason`, remove `effect`",
+        ItemKind::Tool | ItemKind::Entry => "state the stronger effect or none",
+    };
+    Some(format!(
+        "`{name}` ({location}) states the effect {word}, but may call `{tool}`, whose effect is {effect}; {instead}, or remove `{tool}`"
+    ))
+}
+
+/// Returns the fault of a worker that states a weaker effect than what its provider runs has.
+fn provider_fault(item: &Registered, stated: Effect) -> Option<String> {
+    let effect = least_of_worker(item.plan()?);
+    let (name, location, word) = (item.name(), item.location(), stated.word());
+    (effect.severity() > stated.severity()).then(|| {
+        format!(
+            "`{name}` ({location}) states the effect {word}, but the effect of the tools that its provider runs is {}; state why in \
+             `effect_reason`, or remove `effect`",
+            effect.word()
+        )
+    })
+}
+
+impl Registered {
+    /// Returns the effect that it states and that has to hold for its tools too: not one of a policy, or one with a reason.
+    fn checked_effect(&self) -> Option<Effect> {
+        let states =
+            self.plan().is_none_or(|plan| plan.stated_effect != Effect::Undeclared && plan.effect_reason.is_none());
+        let is_weak = matches!(self.effect(), Effect::ReadOnly | Effect::Idempotent);
+        (states && is_weak && !self.has_effect_of_policy()).then_some(self.effect())
+    }
+}

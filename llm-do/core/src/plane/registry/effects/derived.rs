@@ -1,0 +1,110 @@
+//! Effects that follow from what an item may call: those of workers, and of scripts that state none.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use llm_do_providers::ServerSideTool;
+
+use super::super::{Code, Registered, WorkerPlan};
+use crate::declare::tool::Effect;
+
+/// The items of a registry, by name.
+type Items = BTreeMap<Arc<str>, Arc<Registered>>;
+
+/// The fields of a request by which settings add tools of the provider.
+const FIELDS_OF_TOOLS: [&str; 2] = ["tools", "mcp_servers"];
+
+/// The effects of items that may call each other.
+struct Effects<'a> {
+    items: &'a Items,
+    /// Workers, each with the tool that answers first.
+    hybrids: &'a [(String, String)],
+    /// The effects that are derived, so far.
+    derived: BTreeMap<Arc<str>, Effect>,
+}
+
+/// Gives each worker, and each script without an effect of its own, all that its tools may change; `hybrids` are workers, each with
+/// the tool that answers first.
+pub(in crate::plane::registry) fn derive(items: &mut Items, hybrids: &[(String, String)]) {
+    let least = items.values().filter_map(|item| Some((Arc::clone(&item.name), item.least_effect()?)));
+    let mut effects = Effects { items, hybrids, derived: least.collect() };
+    effects.add_callees();
+    for (name, effect) in effects.derived {
+        if let Some(item) = items.get_mut(&name).and_then(Arc::get_mut) {
+            item.effect = effect;
+        }
+    }
+}
+
+/// Returns the effect of one item that is not among `items`, which have theirs.
+pub(in crate::plane::registry) fn of_item(item: &Registered, items: &Items) -> Effect {
+    let effects = Effects { items, hybrids: &[], derived: BTreeMap::new() };
+    item.least_effect().map_or(item.effect, |least| effects.with_callees(item, least))
+}
+
+impl Effects<'_> {
+    /// Adds the effects of callees to those of their callers, which may be callees too, until none changes.
+    fn add_callees(&mut self) {
+        let names: Vec<_> = self.derived.keys().cloned().collect();
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for name in &names {
+                let known = self.derived[name];
+                let effect = self.with_callees(&self.items[name], known);
+                has_changed |= effect != known;
+                self.derived.insert(Arc::clone(name), effect);
+            }
+        }
+    }
+
+    /// Returns the effect of an item together with those of what it may call.
+    fn with_callees(&self, item: &Registered, own: Effect) -> Effect {
+        // What it may call without a declaration is unknown.
+        let unknown = item.declared.is_none().then_some(Effect::Undeclared);
+        let effects = callees(item, self.hybrids).filter_map(|tool| self.effect_of(tool));
+        effects.chain(unknown).fold(own, Effect::union)
+    }
+
+    fn effect_of(&self, name: &str) -> Option<Effect> {
+        self.derived.get(name).copied().or_else(|| self.items.get(name).map(|item| item.effect))
+    }
+}
+
+/// Returns what a call of an item may call: what it declares, and the tool that answers first.
+pub(super) fn callees<'a>(item: &'a Registered, hybrids: &'a [(String, String)]) -> impl Iterator<Item = &'a str> {
+    let declared = item.declared.iter().flat_map(|declared| declared.iter()).map(|tool| &*tool.tool);
+    declared.chain(hybrids.iter().filter(move |(worker, _)| *worker == *item.name).map(|(_, tool)| tool.as_str()))
+}
+
+impl Registered {
+    /// Returns the effect that those of its tools are added to; `None` if its effect does not follow from them.
+    fn least_effect(&self) -> Option<Effect> {
+        match &self.code {
+            Code::Worker(plan) => (plan.stated_effect == Effect::Undeclared).then(|| least_of_worker(plan)),
+            #[cfg(feature = "script")]
+            Code::Value(tool) if tool.script.is_some() && !tool.has_effect && !self.has_effect_of_policy() => {
+                Some(Effect::ReadOnly)
+            }
+            Code::Function(_) | Code::Value(_) => None,
+        }
+    }
+}
+
+/// Returns what the provider may change for a worker.
+pub(super) fn least_of_worker(plan: &WorkerPlan) -> Effect {
+    let has_further_tools = FIELDS_OF_TOOLS.iter().any(|field| plan.settings.extra_body.contains_key(*field));
+    let further = if has_further_tools { Effect::Undeclared } else { Effect::ReadOnly };
+    plan.server_side_tools.iter().map(of_server_side).fold(further, Effect::union)
+}
+
+/// Returns what a server-side tool may change, as the attributes assume too.
+///
+/// Searches and fetches read, and an image is a part of the answer. What code reaches that a model wrote is the provider's matter: it may
+/// have a network. A worker whose provider closes its container off states its effect, and why.
+fn of_server_side(tool: &ServerSideTool) -> Effect {
+    match tool {
+        ServerSideTool::WebSearch(_) | ServerSideTool::WebFetch | ServerSideTool::ImageGeneration => Effect::ReadOnly,
+        _ => Effect::Undeclared,
+    }
+}

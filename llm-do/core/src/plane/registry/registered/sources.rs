@@ -1,0 +1,126 @@
+//! Where items come from: macros, worker files and values, tools as values.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use super::super::plan::{self, WorkerPlan};
+use super::{Code, Origin, Registered};
+use crate::declare::prompt::Prompt;
+use crate::declare::schema::{self, CheckedSchema};
+use crate::declare::tool::Effect;
+use crate::declare::worker_spec::WorkerSpec;
+use crate::observe::event::ItemKind;
+use crate::plane::definition::{Implementation, ToolDef};
+use crate::plane::function_tool::{Alias, FunctionTool};
+
+/// The schema of a prompt, built once, since each `llm_ask` is a worker that takes one.
+static PROMPT: LazyLock<Arc<CheckedSchema>> =
+    LazyLock::new(|| Arc::new(CheckedSchema::new(&schema::of_arguments::<Prompt>())));
+
+impl Registered {
+    /// Returns what a macro defined.
+    pub(in crate::plane::registry) fn from_definition(def: &'static ToolDef) -> Self {
+        let arguments = Arc::new(CheckedSchema::of_type(def.parameters));
+        let code = match &def.implementation {
+            Implementation::Function(decode) => Code::Function(*decode),
+            Implementation::Worker { worker, ask, output } => {
+                Code::Worker(Arc::new(WorkerPlan::from_definition(def, worker, *ask, *output)))
+            }
+        };
+        Self {
+            kind: def.kind,
+            effect: def.effect,
+            timeout: def.timeout,
+            receiver: def.instance,
+            takes_prompt: (def.takes_prompt)(),
+            approval: def.approval,
+            on_unknown: def.on_unknown,
+            reconcile: def.reconcile.map(Arc::from),
+            summary: def.summary.map(Arc::from),
+            linked: Some(def),
+            ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
+        }
+    }
+
+    /// Returns the worker that a spec describes, which may call nothing until its toolsets are resolved.
+    pub(crate) fn from_spec(spec: &WorkerSpec, origin: Origin) -> Self {
+        let arguments = match &spec.input_schema {
+            Some(schema) => Arc::new(CheckedSchema::new(schema).untrusted()),
+            None => Arc::clone(&PROMPT),
+        };
+        let file = matches!(origin, Origin::File(_)).then(|| spec.to_worker_file());
+        let code = Code::Worker(Arc::new(WorkerPlan::from_spec(spec)));
+        Self {
+            kind: ItemKind::Worker,
+            effect: spec.effect,
+            timeout: spec.timeout,
+            declared: Some(Arc::default()),
+            takes_prompt: spec.input_schema.is_none(),
+            file,
+            ..Self::new(&spec.name, &plan::description(spec), origin, arguments, code)
+        }
+    }
+
+    /// Returns a tool that the program added, which may call everything until its toolsets are resolved.
+    pub(in crate::plane::registry) fn from_tool(tool: FunctionTool, origin: Origin) -> Self {
+        let mut arguments = CheckedSchema::new(&tool.parameters);
+        if let Some(checked) = &tool.checked {
+            arguments = arguments.checked_by(checked.clone());
+        }
+        let arguments = Arc::new(if tool.is_typed { arguments } else { arguments.untrusted() });
+        let tool = Arc::new(tool);
+        Self {
+            effect: tool.effect,
+            timeout: tool.timeout,
+            approval: tool.approval,
+            on_unknown: tool.on_unknown,
+            reconcile: tool.reconcile.clone(),
+            summary: tool.summary.clone(),
+            ..Self::new(&tool.name, &tool.description, origin, arguments, Code::Value(Arc::clone(&tool)))
+        }
+    }
+
+    /// Returns a linked tool under another name.
+    pub(in crate::plane::registry) fn from_alias(alias: Alias, def: &'static ToolDef, origin: Origin) -> Self {
+        let target = alias.target.as_str().into();
+        let summary = def.summary.map(Arc::from);
+        Self {
+            alias_of: Some(target),
+            receiver: def.instance,
+            takes_prompt: (def.takes_prompt)(),
+            linked: Some(def),
+            summary,
+            ..Self::from_tool(alias.into_tool(def), origin)
+        }
+    }
+
+    /// Returns a tool without an effect, a rule or a declaration.
+    fn new(name: &str, description: &str, origin: Origin, arguments: Arc<CheckedSchema>, code: Code) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            place: None,
+            kind: ItemKind::Tool,
+            effect: Effect::Undeclared,
+            replaced_effect: None,
+            on_unknown: None,
+            reconcile: None,
+            origin,
+            timeout: None,
+            declared: None,
+            instances: Vec::new(),
+            receiver: None,
+            code,
+            arguments,
+            takes_prompt: false,
+            approval: None,
+            summary: None,
+            linked: None,
+            alias_of: None,
+            variant: OnceLock::new(),
+            file: None,
+            unwritten: OnceLock::new(),
+            may_skip_fields: OnceLock::new(),
+            reads_text: OnceLock::new(),
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Runs a worker: sends requests to its model until the model returns the output.
+
+mod calls;
+mod content;
+mod guarded;
+mod output;
+mod pieces;
+mod repeat;
+mod request_usage;
+#[cfg(feature = "mcp")]
+mod respond;
+mod server_side;
+mod tool_search;
+mod turn;
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use llm_do_providers::{
+    PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings, ToolChoice, ToolSpec,
+    Transcript,
+};
+use serde_json::{Value, json};
+
+pub(crate) use self::content::ShownMessages;
+pub(crate) use self::output::Output;
+use self::repeat::StreamProgress;
+pub(crate) use self::tool_search::ToolSearch;
+pub(crate) use self::turn::Limits;
+use self::turn::{CallResult, Step, Turns};
+use crate::base::error::CallError;
+use crate::declare::prompt::Prompt;
+use crate::declare::tool::ToolReturn;
+use crate::declare::toolset::OUTPUT_TOOL;
+use crate::observe::event::EventKind;
+use crate::observe::journal::StepKind;
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
+use crate::plane::conversation::Conversation;
+use crate::plane::guard::Guards;
+use crate::plane::history::History;
+use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::model_choice::ChosenModel;
+
+/// A call of a worker: what does not change between its turns.
+pub(crate) struct WorkerRun {
+    pub(crate) ctx: CallContext,
+    pub(crate) model: Arc<ChosenModel>,
+    /// The prices of models, for a fallback that answers.
+    pub(crate) prices: Arc<PriceTable>,
+    pub(crate) instructions: Arc<str>,
+    /// The tools of each request.
+    pub(crate) tools: Arc<[ToolSpec]>,
+    /// The tools that the model has to find, if they do not fit into each request.
+    pub(crate) search: Option<ToolSearch>,
+    /// The tools that the model has to find with its provider's search.
+    pub(crate) deferred: Arc<[ToolSpec]>,
+    pub(crate) server_side_tools: Vec<ServerSideTool>,
+    pub(crate) output: Output,
+    pub(crate) settings: Settings,
+    pub(crate) streaming: bool,
+    /// Whether a denied call ends the run instead of being returned to the model.
+    pub(crate) end_on_denial: bool,
+    pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
+    pub(crate) guards: Option<Guards>,
+    /// The conversation to continue and to save, for a root call or one in a thread.
+    pub(crate) conversation: Option<Arc<Conversation>>,
+    pub(crate) shown: ShownMessages,
+}
+
+/// The parts of a request that guards may change.
+#[derive(Clone)]
+struct RequestParts {
+    tools: Arc<[ToolSpec]>,
+    messages: Arc<Transcript>,
+    /// Set if a guard replaced the worker's instructions.
+    instructions: Option<Arc<str>>,
+    /// Set if a guard replaced the worker's settings.
+    settings: Option<Arc<Settings>>,
+    /// Set if a guard changed the worker's server-side tools.
+    server_side_tools: Option<Arc<[ServerSideTool]>>,
+}
+
+/// The turns of a running call; dropping it saves the messages in the conversation, with the results of a turn that was interrupted.
+struct SavedTurns {
+    turns: Turns,
+    /// The results of the calls of a turn that have finished, each at the index of its call.
+    finished: Vec<Option<CallResult>>,
+    worker: Arc<WorkerRun>,
+}
+
+impl Drop for SavedTurns {
+    fn drop(&mut self) {
+        let Some(conversation) = &self.worker.conversation else { return };
+        self.turns.interrupt(std::mem::take(&mut self.finished));
+        self.turns.add_user_messages(&self.worker.ctx.frame().take_user_messages());
+        let kept = self.turns.kept();
+        conversation.save(self.turns.take_messages(), kept);
+    }
+}
+
+impl WorkerRun {
+    /// Returns the parts of a request as the worker defines them.
+    fn parts(&self, turns: &Turns) -> RequestParts {
+        let tools = match &self.search {
+            Some(search) => search.with_loaded(&self.tools, turns.loaded()),
+            None => Arc::clone(&self.tools),
+        };
+        let messages = Arc::clone(turns.messages());
+        RequestParts { tools, messages, instructions: None, settings: None, server_side_tools: None }
+    }
+
+    /// Runs turns from `prompt` to the output, continuing the conversation.
+    pub(crate) fn run(mut self, prompt: Prompt, limits: Limits) -> impl Future<Output = Result<ToolReturn, CallError>> {
+        if let Some(output) = self.output.tool() {
+            self.tools = self.tools.iter().chain([output]).cloned().collect();
+        }
+        // Shared before the first turn: a future that held it would be several times as large.
+        Arc::new(self).run_turns(prompt, limits)
+    }
+
+    async fn run_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
+        let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
+        let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
+        let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
+        let mut messages = Vec::from(history);
+        messages.push(message);
+        let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
+        let turns = Turns::new(messages, kept, limits);
+        let mut saved = SavedTurns { turns, finished: Vec::new(), worker: Arc::clone(&self) };
+        saved.turns.add_loaded(loaded);
+        loop {
+            match saved.turns.step() {
+                Step::Request(_) => self.ask(&mut saved.turns).await?,
+                Step::Call(calls) => {
+                    saved.finished.resize_with(calls.len(), || None);
+                    self.call_all(calls, &mut saved.finished).await?;
+                    saved.turns.handle_results(saved.finished.drain(..).flatten().collect());
+                    saved.turns.add_user_messages(&self.ctx.frame().take_user_messages());
+                }
+                Step::Done(value) => {
+                    let attachments = saved.turns.files().to_vec();
+                    return Ok(ToolReturn { attachments, ..value.clone().into() });
+                }
+                Step::Failed(message) => {
+                    return Err(CallError::GaveUp { worker: self.ctx.name().to_owned(), message: message.to_owned() });
+                }
+            }
+        }
+    }
+
+    /// Sends one request to the model, and passes its response to the turns.
+    async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
+        self.process(turns).await?;
+        let (response, refused) = self.exchange(turns).await?;
+        let retry = if let Some(reason) = refused {
+            turns.reject_response(response, reason)
+        } else {
+            let read = self.output.read_apart(&response).await;
+            turns.handle_response(response, read.as_ref().unwrap_or(&self.output))
+        };
+        if let Some(reason) = retry {
+            self.ctx.emit(|| EventKind::ModelRetry { reason });
+        }
+        Ok(())
+    }
+
+    /// Sends one request, and reports its response; also returns the reason if a guard refused it.
+    async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(Response, Option<String>), CallError> {
+        let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
+            // Boxed, since most sessions have no guards.
+            Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
+            None => (self.request(turns, self.parts(turns)).await?, None),
+        };
+        self.ctx.emit(|| EventKind::ModelResponse {
+            model: response.model.clone(),
+            parts: response.parts.iter().cloned().map(Into::into).collect(),
+            usage: response.usage,
+            files: self.show_answer(&response),
+            replayed: is_replayed,
+        });
+        self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
+        Ok((response, refused))
+    }
+
+    /// Runs the history processors of the session.
+    async fn process(&self, turns: &mut Turns) -> Result<(), CallError> {
+        if self.processors.is_empty() {
+            return Ok(());
+        }
+        // On a copy, so that the history stays complete if a processor fails or is dropped.
+        let mut history = History::from(turns.messages().to_vec());
+        for processor in self.processors.iter() {
+            let processed = processor.process(&mut history, &self.ctx).await;
+            processed.map_err(|source| CallError::Failed { tool: self.ctx.name().to_owned(), source })?;
+        }
+        history.repair();
+        turns.replace_messages(history.into());
+        Ok(())
+    }
+
+    /// Sends one request, and waits until it is answered or the run is cancelled.
+    async fn request(self: &Arc<Self>, turns: &Turns, parts: RequestParts) -> Result<StepOutcome<Response>, CallError> {
+        if self.ctx.is_cancelled() {
+            return Err(self.cancelled());
+        }
+        let reserved = Arc::new(self.ctx.begin_request(&self.model.name, || self.unpriced(&parts))?);
+        self.ctx.emit(|| EventKind::ModelRequest {
+            model: Arc::clone(&self.model.name),
+            turn: turns.turn() + 1,
+            messages: parts.messages.len(),
+            tools: parts.tools.iter().chain(&*self.deferred).map(|tool| Arc::clone(&tool.name)).collect(),
+            content: self.show_request(turns, &parts).map(Box::new),
+        });
+        let run = Arc::clone(self);
+        let (sent, answers, reserving) = (parts.clone(), turns.turn(), Arc::clone(&reserved));
+        let repeats = turns.retries();
+        let local = async move { run.send(sent, answers, repeats, reserving).await };
+        let input = || self.input(turns, &parts);
+        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, |_| local));
+        // Without a journal, cancellation drops this with its call. A journal may run it on a task of its own.
+        let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
+        self.count_finished(&reserved, answer.as_ref().map(|answer| &answer.value));
+        if let Ok(StepOutcome { value: response, .. }) = &answer {
+            let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model.name), Arc::from);
+            self.ctx.warn(&model, &response.warnings);
+        }
+        answer
+    }
+
+    /// Waits for a result until the run is cancelled.
+    async fn unless_cancelled<T>(&self, result: impl Future<Output = Result<T, CallError>>) -> Result<T, CallError> {
+        tokio::select! {
+            biased;
+            () = self.ctx.cancelled() => Err(self.cancelled()),
+            result = result => result,
+        }
+    }
+
+    fn cancelled(&self) -> CallError {
+        CallError::Cancelled { tool: self.ctx.name().to_owned() }
+    }
+
+    /// Returns the journal's record of a request: only the new messages, so that a long conversation is not stored
+    /// repeatedly.
+    fn input(&self, turns: &Turns, parts: &RequestParts) -> Value {
+        let new = turns.new_messages(&parts.messages);
+        match (turns.turn(), &parts.instructions) {
+            (0, instructions) => {
+                json!({ "instructions": instructions.as_ref().unwrap_or(&self.instructions), "messages": new })
+            }
+            (turn, None) => json!({ "turn": turn, "messages": new }),
+            (turn, Some(instructions)) => json!({ "turn": turn, "instructions": instructions, "messages": new }),
+        }
+    }
+
+    /// Returns the tool choice: a model that returns its output through a tool must call one in each answer.
+    ///
+    /// With server-side tools or the provider's tool search it is automatic, since a required call would keep the model from
+    /// using them.
+    fn tool_choice(&self, server_side_tools: &[ServerSideTool]) -> ToolChoice<'_> {
+        if !server_side_tools.is_empty() || !self.deferred.is_empty() {
+            return ToolChoice::Auto;
+        }
+        match (self.output.tool(), self.tools.len()) {
+            (Some(_), 1) => ToolChoice::Tool(OUTPUT_TOOL),
+            (Some(_), _) => ToolChoice::Required,
+            (None, _) => ToolChoice::Auto,
+        }
+    }
+
+    async fn answer(
+        &self,
+        parts: &RequestParts,
+        answers: u32,
+        progress: &mut StreamProgress,
+    ) -> Result<Response, CallError> {
+        let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
+        let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
+        let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))
+            .transcript(&parts.messages)
+            .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
+            .tools(&parts.tools)
+            .deferred_tools(&self.deferred)
+            .tool_choice(self.tool_choice(server_side_tools))
+            .server_side_tools(server_side_tools)
+            .output_tool(self.output.tool().map(|_| OUTPUT_TOOL))
+            .output(self.output.schema())
+            .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
+        let failed = |source| self.failed(source);
+        if self.streaming {
+            let stream = self.model.stream(request).await.map_err(failed)?;
+            return self.collect(stream, progress).await.map_err(failed);
+        }
+        let response = self.model.request(request).await.map_err(failed)?;
+        if self.guards.is_none() {
+            self.show_pieces(&response);
+        }
+        Ok(response)
+    }
+
+    fn failed(&self, source: ProviderError) -> CallError {
+        CallError::Model { worker: self.ctx.name().to_owned(), source }
+    }
+}

@@ -1,0 +1,126 @@
+//! Makes the tool calls of one turn, and returns their results to the model.
+
+use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use llm_do_providers::{ToolCall, ToolResult};
+use serde_json::json;
+
+use super::WorkerRun;
+use super::tool_search::Found;
+use super::turn::{CallFault, CallResult, Refusal};
+use crate::base::error::{CallError, chain};
+use crate::declare::tool::ToolReturn;
+use crate::observe::event::{Caller, EventKind};
+use crate::plane::context::GivenArguments;
+use crate::plane::declared::Callee;
+
+impl Refusal {
+    /// Returns who refused the call, if it failed for that.
+    fn of(error: &CallError) -> Option<Self> {
+        if error.is_denied() {
+            return Some(Self::Denied);
+        }
+        error.is_refused().then_some(Self::ByGuard)
+    }
+}
+
+impl WorkerRun {
+    /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order. The result of each call is put
+    /// into its place as soon as the call finishes, so that it is kept if another call ends the turn.
+    ///
+    /// Of several errors, that of the first call in order is returned.
+    pub(super) async fn call_all(
+        &self,
+        calls: &[ToolCall],
+        finished: &mut [Option<CallResult>],
+    ) -> Result<(), CallError> {
+        if let ([call], [place]) = (calls, &mut *finished) {
+            // Most turns: nothing is queued.
+            *place = Some(self.call(call).boxed().await?);
+            return Ok(());
+        }
+        let concurrency = self.concurrency(calls);
+        let calls = calls.iter().zip(finished);
+        let calls: Vec<_> = calls.map(|(call, place)| self.call_into(call, place).boxed()).collect();
+        stream::iter(calls).buffered(concurrency).try_collect().await
+    }
+
+    /// Returns how many of these calls may run concurrently.
+    fn concurrency(&self, calls: &[ToolCall]) -> usize {
+        let are_read_only = calls.iter().all(|call| self.ctx.is_read_only(&call.name));
+        if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
+    }
+
+    async fn call_into(&self, call: &ToolCall, place: &mut Option<CallResult>) -> Result<(), CallError> {
+        *place = Some(self.call(call).await?);
+        Ok(())
+    }
+
+    /// Makes one call; a denial, or an error that the model may correct, becomes its result.
+    async fn call(&self, call: &ToolCall) -> Result<CallResult, CallError> {
+        if let Some(found) = self.search.as_ref().and_then(|search| search.answer(call)) {
+            return Ok(self.found(call, found));
+        }
+        let outcome =
+            self.ctx.dispatch(Callee::Shown(&call.name), GivenArguments::Text(&call.arguments), Caller::Model).await;
+        let error = match outcome {
+            Ok(returned) => {
+                return Ok(CallResult {
+                    result: tool_result(call, returned),
+                    fault: None,
+                    refusal: None,
+                    loaded: None,
+                });
+            }
+            Err(error) => error,
+        };
+        // Not a failure: the model has nothing to correct.
+        let is_planned = matches!(error, CallError::DryRun { .. });
+        let refusal = Refusal::of(&error);
+        let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
+        // If the call used up the worker's own time, none is left to correct the error.
+        let is_returned = match refusal {
+            Some(Refusal::Denied) => !self.end_on_denial && !error.is_stopped(),
+            _ => error.is_recoverable() && self.ctx.check_deadline().is_ok(),
+        };
+        if !is_returned {
+            return Err(error);
+        }
+        let error = self.with_shown_name(error, &call.name);
+        let content = match refusal {
+            Some(Refusal::Denied) => denial(&error, &call.name),
+            _ => error.model_message(),
+        };
+        let result = ToolResult::new(call, content).with_error(!is_planned);
+        let fault = (!is_planned).then(|| CallFault { text: chain(&error), is_invalid });
+        Ok(CallResult { result, fault, refusal, loaded: None })
+    }
+
+    /// Returns the result of a search for tools, and reports it.
+    fn found(&self, call: &ToolCall, found: Found) -> CallResult {
+        let Found { text, loaded, is_error } = found;
+        self.ctx.emit(|| EventKind::Progress { text: format!("`{}`: {text}", call.name) });
+        let fault = is_error.then(|| CallFault { text: text.clone(), is_invalid: true });
+        let result = ToolResult::new(call, text).with_error(is_error);
+        CallResult { result, fault, refusal: None, loaded }
+    }
+
+    /// Returns the error with the name that the model uses for the tool.
+    fn with_shown_name(&self, error: CallError, shown: &str) -> CallError {
+        match self.ctx.frame().declared.as_ref().and_then(|declared| declared.tool(shown)) {
+            Some(tool) => error.renamed(tool, shown),
+            None => error,
+        }
+    }
+}
+
+fn tool_result(call: &ToolCall, mut returned: ToolReturn) -> ToolResult {
+    let attachments = std::mem::take(returned.attachments_mut());
+    // Some providers refuse an empty text next to files.
+    let is_empty = !attachments.is_empty() && returned.value().is_null();
+    let content = if is_empty { "see the files".to_owned() } else { returned.into_text() };
+    ToolResult::new(call, content).with_attachments(attachments)
+}
+
+fn denial(error: &CallError, tool: &str) -> String {
+    json!({ "error": chain(error), "tool_name": tool, "error_type": "permission" }).to_string()
+}

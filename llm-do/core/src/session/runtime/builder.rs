@@ -1,0 +1,260 @@
+//! Configures a session.
+
+mod approval;
+mod bounds;
+mod items;
+mod models;
+mod observation;
+mod preset;
+mod sources;
+
+use std::any::TypeId;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use llm_do_providers::PriceTable;
+use llm_do_providers::{CapabilityTable, Model};
+use tokio_util::sync::CancellationToken;
+
+pub use self::preset::Preset;
+use self::sources::WaitNotice;
+#[cfg(feature = "mcp")]
+use super::root_calls::WeakRuntime;
+use super::{BuildError, Runtime, named_limits};
+use crate::declare::worker_file;
+use crate::observe::event::{self, EventSink};
+use crate::observe::journal::{ChildSteps, Journal};
+use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
+use crate::plane::config::SessionConfig;
+use crate::plane::config::WorkingFolder;
+use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
+use crate::plane::guard::{Guard, Guards};
+use crate::plane::model_choice::SessionModel;
+use crate::plane::registry::{Contents, Origin, Registry};
+use crate::plane::tool_source::ToolSource;
+use crate::plane::user_input::InputHandler;
+
+/// Configures a [`Runtime`]; created by [`Runtime::builder`].
+#[must_use = "a builder does nothing until `build` is called"]
+#[derive(Debug, Default)]
+pub struct RuntimeBuilder {
+    config: SessionConfig,
+    mode: Option<ApprovalMode>,
+    approver: Option<Arc<dyn Approver>>,
+    policy: Policy,
+    guards: Vec<Arc<dyn Guard>>,
+    forced_model: Option<Arc<dyn Model>>,
+    model: Option<SessionModel>,
+    default_model: Option<String>,
+    /// The workers that use the model that is set in place of the one that they declare.
+    overridden: BTreeSet<String>,
+    capabilities: CapabilityTable,
+    sinks: Vec<Arc<dyn EventSink>>,
+    shadows: Vec<Shadow>,
+    /// Workers, each with the tool that answers first.
+    hybrids: Vec<(String, String)>,
+    contents: Contents,
+    sources: Vec<(Arc<dyn ToolSource>, Origin)>,
+    /// The items whose runs need tools of sources; `None` for all.
+    roots: Option<Vec<String>>,
+    /// Shows what is waited for while a source is.
+    wait_notice: Option<WaitNotice>,
+    /// What the sources left out.
+    warnings: Vec<String>,
+    worker_dirs: Vec<PathBuf>,
+    worker_store: Option<PathBuf>,
+    /// Whether missing state is accepted: it is set only where calls are made.
+    state_comes_later: bool,
+    cancellation: CancellationToken,
+}
+
+impl RuntimeBuilder {
+    /// Sets the value for tools with a `State<T>` parameter, replacing an earlier one of the same type.
+    pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.config.state.insert(TypeId::of::<T>(), Arc::new(value));
+        self
+    }
+
+    /// Builds a session without the state that tools need, since it makes no calls.
+    #[doc(hidden)]
+    pub fn state_comes_later(mut self) -> Self {
+        self.state_comes_later = true;
+        self
+    }
+
+    /// Sets the folder that files of prompts are read from; files outside it are refused. Default: the current
+    /// folder.
+    pub fn project_root(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config.project_root = path.into();
+        self
+    }
+
+    /// Has tools of the working directory use the root of the project, unless the user named a folder.
+    #[cfg(feature = "project")]
+    pub(crate) fn working_in_project(mut self) -> Self {
+        if self.config.working_folder == WorkingFolder::OfProcess {
+            self.config.working_folder = WorkingFolder::OfProject;
+        }
+        self
+    }
+
+    /// Sets the folder that tools of the working directory use.
+    #[doc(hidden)]
+    pub fn working_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.config.working_folder = WorkingFolder::Given(folder.into());
+        self
+    }
+
+    /// Sets the handler of questions that tools ask the user. Default: none, and asking is an error.
+    pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
+        self.config.input_handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// Records every effect in `journal`, and replays what is recorded there. Default: none.
+    ///
+    /// The approver's decisions are recorded too. Modes, rules and approvals for the session are evaluated again when
+    /// a run is resumed, unless the call's result is already recorded.
+    ///
+    /// A finished run returns its recorded result, and nothing runs again. A failed run is resumed: the failures that
+    /// led to its error are retried; failures that the run recovered from stay recorded.
+    ///
+    /// Use a journal for one runtime only: another runtime with a clone of it would take an equal run of this one for
+    /// its own, and return its result.
+    pub fn journal(mut self, journal: impl Journal) -> Self {
+        self.config.journal = Some(Arc::new(journal));
+        self
+    }
+
+    /// Sets the handler of questions to the user, unless one is set.
+    #[doc(hidden)]
+    pub fn default_input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
+        self.config.input_handler.get_or_insert_with(|| Arc::new(handler));
+        self
+    }
+
+    /// Removes the journal and the shadows, for runs that do not belong to the application.
+    #[doc(hidden)]
+    pub fn without_journal_and_shadows(mut self) -> Self {
+        self.config.journal = None;
+        self.shadows.clear();
+        self
+    }
+
+    /// Returns a copy of a builder whose items were collected, to build another session on the same registry.
+    #[doc(hidden)]
+    pub fn copy_without_items(&self) -> Self {
+        Self {
+            config: self.config.clone(),
+            mode: self.mode,
+            approver: self.approver.clone(),
+            policy: self.policy.clone(),
+            guards: self.guards.clone(),
+            forced_model: self.forced_model.clone(),
+            model: self.model.clone(),
+            default_model: self.default_model.clone(),
+            overridden: self.overridden.clone(),
+            capabilities: self.capabilities.clone(),
+            sinks: self.sinks.clone(),
+            shadows: self.shadows.clone(),
+            hybrids: self.hybrids.clone(),
+            contents: Contents::default(),
+            sources: self.sources.clone(),
+            roots: self.roots.clone(),
+            wait_notice: self.wait_notice,
+            warnings: self.warnings.clone(),
+            worker_dirs: Vec::new(),
+            worker_store: self.worker_store.clone(),
+            state_comes_later: self.state_comes_later,
+            cancellation: self.cancellation.clone(),
+        }
+    }
+
+    /// Builds the session.
+    ///
+    /// # Errors
+    ///
+    /// Returns all errors of one kind. The kinds are checked in this order: worker files; sources of tools; names that
+    /// collide, prefixes of two model providers, unknown names in `toolsets` and in [`only`](Self::only), invalid workers and
+    /// tools; missing state of registered tools; unknown names in limits and timeouts; malformed model names and providers
+    /// that are not linked, unless [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in
+    /// shadows; faults of hybrids.
+    ///
+    /// A missing API key is not an error here, since the program may never use that model: the worker that uses it
+    /// fails. A worker without a model is not an error either: a run that may call it, according to the declarations of
+    /// its items, is refused before anything runs. The command `check` reports both.
+    pub fn build(mut self) -> Result<Runtime, BuildError> {
+        let registry = self.collect()?;
+        self.build_on(registry)
+    }
+
+    /// Collects the linked items and those that were added.
+    #[doc(hidden)]
+    pub fn collect(&mut self) -> Result<Registry, BuildError> {
+        let mut contents = std::mem::take(&mut self.contents);
+        let store = self.worker_store.as_deref();
+        let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
+        contents.workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
+        let faults = self.load_sources(&mut contents);
+        if !faults.is_empty() {
+            return Err(BuildError::Sources(faults));
+        }
+        contents.effects = self.policy.effect_layers();
+        contents.hybrids.clone_from(&self.hybrids);
+        let registry = Registry::with(contents)?;
+        self.warnings.extend(registry.warnings.iter().cloned());
+        self.warnings.extend(self.policy.ignored(&registry));
+        Ok(registry)
+    }
+
+    /// Returns the prices of models.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn price_table(&self) -> &PriceTable {
+        &self.config.prices
+    }
+
+    /// Builds the session with a registry that was collected before.
+    #[doc(hidden)]
+    pub fn build_on(mut self, registry: Registry) -> Result<Runtime, BuildError> {
+        let missing = registry.missing_state(|key| self.config.state.contains_key(&key.id));
+        if !missing.is_empty() && !self.state_comes_later {
+            return Err(BuildError::MissingState(missing));
+        }
+        let invalid = named_limits::errors(&self.config, &registry);
+        if !invalid.is_empty() {
+            return Err(BuildError::Bounds(invalid));
+        }
+        let models = self.models();
+        let unusable = models.faults(&registry);
+        if !unusable.is_empty() {
+            return Err(BuildError::Models(unusable));
+        }
+        self.warnings.extend(models.foreign_faults(&registry));
+        let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, &registry)
+            .map_err(BuildError::Policy)?;
+        let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
+        let hybrids = Hybrids::new(self.hybrids, &registry).map_err(BuildError::Hybrid)?;
+        let capacity = self.config.sink_capacity;
+        let plane = Plane {
+            config: self.config,
+            registry,
+            approvals,
+            models,
+            sinks: self.sinks.into_iter().map(|sink| event::delivered(sink, capacity)).collect(),
+            run_sinks: Arc::default(),
+            schema_digests: Arc::default(),
+            guards: Guards::new(self.guards),
+            root_steps: ChildSteps::default(),
+            shadows,
+            hybrids,
+            worker_store: self.worker_store,
+        };
+        let runtime =
+            Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() };
+        #[cfg(feature = "mcp")]
+        self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::of(&runtime)));
+        Ok(runtime)
+    }
+}

@@ -1,0 +1,138 @@
+//! Limits, timeouts and cancellation.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::RuntimeBuilder;
+use crate::base::usage::Limits;
+
+impl RuntimeBuilder {
+    /// Sets the maximum number of nested workers. Default: 5.
+    ///
+    /// Only calls of workers count, with those of [`llm_ask`](crate::plane::context::CallContext::llm_ask) and
+    /// [`llm_agent`](crate::plane::context::CallContext::llm_agent); tools and entries between them do not. Calls of any kind may be nested 300
+    /// deep, at any depth of workers: enough for 100 workers with two other calls between each. A run under another run counts as
+    /// one more call.
+    ///
+    /// Calls that are nested deeper than 16 are polled on a thread with a larger stack. The thread-local and task-local values of
+    /// the thread of their callers are not set there.
+    pub fn max_depth(mut self, depth: u32) -> Self {
+        self.config.max_depth = depth;
+        self
+    }
+
+    /// Sets how many tools a worker's requests may contain. Default: 40.
+    ///
+    /// A worker that declares more gets the tools `search_tools` and `load_tool` instead. Its model finds a tool by words of
+    /// its name and description, and loads it; the tool is in each later request of the conversation, after those that were there
+    /// before, so that providers can cache the requests. Each declared tool can be called as before.
+    ///
+    /// Where the model's provider [searches tools](llm_do_providers::Profile::tool_search) itself, it gets all declared tools, and the
+    /// model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with `tool_search: false` turns that off.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::json;
+    /// use llm_do::testing::ScriptedModel;
+    ///
+    /// /// Count the words of a text.
+    /// #[tool(effect = read_only)]
+    /// fn count_words(text: &str) -> usize {
+    ///     text.split_whitespace().count()
+    /// }
+    ///
+    /// /// Answer questions.
+    /// #[worker(toolsets = [count_words])]
+    /// async fn answer(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let script = ScriptedModel::new()
+    ///     .call("search_tools", json!({ "query": "number of words" }))
+    ///     .call("load_tool", json!({ "name": "count_words" }))
+    ///     .call("count_words", json!({ "text": "one two" }))
+    ///     .text("Two words.");
+    /// let runtime = Runtime::builder().max_tools(0).force_model(script.clone()).build()?;
+    /// assert_eq!(runtime.run(answer { input: "How many words has \"one two\"?".into() }).await?, "Two words.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_tools(mut self, tools: usize) -> Self {
+        self.config.max_tools = tools;
+        self
+    }
+
+    /// Sets how many calls of one turn may run concurrently. Default: 16.
+    ///
+    /// The calls that a model makes in one answer run together if all of them are `read_only`: calls of tools, and of workers whose
+    /// [effect](crate::declare::tool::Effect) follows from their tools. So do neighboring calls that a script or the code of a model awaits together.
+    /// Other calls run one after another. With 1, all calls do.
+    ///
+    /// It counts the calls of each caller: workers that run together may each have as many calls of their own. Limits of usage are
+    /// checked before each request, so requests in flight may exceed them together by what they use.
+    pub fn max_concurrent_calls(mut self, calls: NonZeroUsize) -> Self {
+        self.config.max_concurrent_calls = calls;
+        self
+    }
+
+    /// Limits what a run may use in total. Default: unlimited, except for [`max_depth`](Self::max_depth).
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.config.limits = Some(Arc::new(limits));
+        self
+    }
+
+    /// Limits what each call of the worker `name`, and all calls below it, may use, replacing the limits that the
+    /// worker declares.
+    ///
+    /// The name may also be that of a worker that is created at run time, or `llm_ask`. If the name is not registered
+    /// but resembles one that is, [`build`](Self::build) returns an error.
+    pub fn worker_limits(mut self, name: impl Into<String>, limits: Limits) -> Self {
+        self.config.worker_limits.insert(name.into(), Arc::new(limits));
+        self
+    }
+
+    /// Sets the timeout of calls of the tool, worker or entry `name`, replacing the one that it declares.
+    ///
+    /// [`build`](Self::build) returns an error for a timeout of 0, and for a name that is not registered but
+    /// resembles one that is. A timeout cannot stop a tool that runs `inline`.
+    pub fn timeout(mut self, name: impl Into<String>, timeout: Duration) -> Self {
+        self.config.timeouts.insert(name.into(), timeout);
+        self
+    }
+
+    /// Sets the timeout of `close` for one instance of a toolset. Default: 10 seconds.
+    ///
+    /// This time does not count towards the call that opened the instance: `close` also runs after a timeout and if
+    /// the run is dropped. A root call waits for it before it returns. If `close` times out, the call that waits for
+    /// it fails.
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.config.close_timeout = timeout;
+        self
+    }
+
+    /// Cancels all runs once `token` is cancelled.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+
+    /// Changes the limits of runs.
+    #[doc(hidden)]
+    pub fn map_limits(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
+        let limits = change(self.config.limits.take().map(Arc::unwrap_or_clone).unwrap_or_default());
+        self.config.limits = Some(limits).filter(|limits| *limits != Limits::default()).map(Arc::new);
+        self
+    }
+
+    /// Returns the token that cancels all runs.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn cancellation_token(&self) -> CancellationToken {
+        self.cancellation.clone()
+    }
+}

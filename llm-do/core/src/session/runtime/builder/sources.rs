@@ -1,0 +1,166 @@
+//! Tools of sources that are asked when the runtime is built.
+
+use std::collections::BTreeSet;
+#[cfg(feature = "mcp")]
+use std::collections::HashSet;
+use std::sync::Arc;
+
+#[cfg(feature = "mcp")]
+use llm_do_worker_file::mcp_tool_name;
+
+use super::RuntimeBuilder;
+#[cfg(feature = "mcp")]
+use super::items::caller;
+#[cfg(feature = "mcp")]
+use crate::plane::function_tool::FunctionTool;
+use crate::plane::registry::{Contents, Group, LeftOut, Origin, foreign_tool_name, is_of};
+#[cfg(feature = "mcp")]
+use crate::plane::tool_source::Listing;
+use crate::plane::tool_source::{LoadedTools, ToolSource};
+#[cfg(feature = "mcp")]
+use crate::session::runtime::BuildError;
+
+/// Runs something that takes long, and shows what is waited for.
+pub(crate) type WaitNotice = fn(&str, &mut dyn FnMut());
+
+impl RuntimeBuilder {
+    /// Adds a source of tools, which is asked when the runtime is built.
+    #[cfg(feature = "mcp")]
+    #[track_caller]
+    pub(crate) fn tool_source(self, source: impl ToolSource + 'static) -> Self {
+        self.tool_source_from(source, caller())
+    }
+
+    /// Adds a source of tools of this origin.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn tool_source_from(mut self, source: impl ToolSource + 'static, origin: Origin) -> Self {
+        self.sources.push((Arc::new(source), origin));
+        self
+    }
+
+    /// Returns what the sources left out, and the rules of the policy that approve nothing, once the items are collected.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Asks the sources for all that they list, instead of adding their tools; sources of other programs' files that cannot be used are
+    /// left out.
+    #[cfg(feature = "mcp")]
+    #[doc(hidden)]
+    pub fn load_listings(&mut self) -> Result<(Vec<Listing>, Vec<LeftOut>), BuildError> {
+        self.sources.iter().for_each(|(source, _)| source.begin(&self.config.project_root));
+        let (mut listings, mut left_out, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+        for (source, origin) in std::mem::take(&mut self.sources) {
+            match source.load() {
+                Ok(loaded) => listings.push(loaded.listing),
+                Err(fault) if origin.is_external() => left_out.push(unusable(&*source, &origin, &fault)),
+                Err(fault) => faults.push(format!("{fault} ({origin})")),
+            }
+        }
+        if faults.is_empty() { Ok((listings, left_out)) } else { Err(BuildError::Sources(faults)) }
+    }
+
+    /// Has only the sources of files asked that runs of these items can need; other tools are missing. Default: all.
+    #[doc(hidden)]
+    pub fn for_runs_of(&mut self, roots: impl IntoIterator<Item: Into<String>>) {
+        self.roots = Some(roots.into_iter().map(Into::into).collect());
+    }
+
+    /// Sets what shows that a source is waited for. Default: nothing.
+    #[doc(hidden)]
+    pub fn wait_notice(&mut self, notice: WaitNotice) {
+        self.wait_notice = Some(notice);
+    }
+
+    /// Adds the tools of the sources; returns the faults of those that cannot be used.
+    ///
+    /// A source of another program's file is left out with a warning, and an error only where something names it.
+    pub(super) fn load_sources(&mut self, contents: &mut Contents) -> Vec<String> {
+        let reached = self.roots.as_deref().and_then(|roots| contents.reached_from(roots));
+        let (needed, others): (Vec<_>, Vec<_>) =
+            self.sources.iter().partition(|(source, origin)| is_needed(source.as_ref(), origin, reached.as_ref()));
+        // Concurrently: all begin before the first is waited for.
+        for (source, _) in &needed {
+            source.begin(&self.config.project_root);
+        }
+        let mut faults = Vec::new();
+        let (foreign, own): (Vec<_>, Vec<_>) = needed.into_iter().partition(|(_, origin)| origin.is_external());
+        for (source, origin) in own.into_iter().chain(foreign) {
+            let is_taken = || contents.groups.iter().any(|group| *group.name == *source.toolset());
+            let loaded = match load(source.as_ref(), self.wait_notice) {
+                Ok(_) if origin.is_external() && is_taken() => Err("another MCP server has its name".to_owned()),
+                loaded => loaded,
+            };
+            match loaded {
+                Ok(loaded) => add(loaded, origin, contents, &mut self.warnings),
+                Err(fault) if source.is_optional() => {
+                    self.warnings.push(format!("{fault} ({origin}); it is optional, so its tools are missing"));
+                    contents.groups.push(absent(source.as_ref(), origin));
+                }
+                Err(fault) if origin.is_external() => {
+                    let left_out = unusable(&**source, origin, &fault);
+                    self.warnings.push(left_out.reason.clone());
+                    contents.left_out.push(left_out);
+                }
+                Err(fault) => faults.push(format!("{fault} ({origin})")),
+            }
+        }
+        contents.groups.extend(others.into_iter().map(|(source, origin)| absent(source.as_ref(), origin)));
+        faults
+    }
+}
+
+/// Returns whether a source is asked: one of a file only if a run can need it.
+fn is_needed(source: &dyn ToolSource, origin: &Origin, reached: Option<&BTreeSet<String>>) -> bool {
+    let (Origin::File(_), Some(reached)) = (origin, reached) else { return true };
+    let (own, foreign) = (source.toolset(), foreign_tool_name(&[source.name()]));
+    reached.iter().any(|name| is_of(name, &own) || is_of(name, &foreign))
+}
+
+/// Waits for the tools of a source.
+fn load(source: &dyn ToolSource, notice: Option<WaitNotice>) -> Result<LoadedTools, String> {
+    let (Some(notice), Some(what)) = (notice, source.waits_for()) else { return source.load() };
+    let mut loaded = None;
+    notice(&what, &mut || loaded = Some(source.load()));
+    loaded.unwrap_or_else(|| source.load())
+}
+
+/// Returns the toolset of a source whose tools are not known.
+fn absent(source: &dyn ToolSource, origin: &Origin) -> Group {
+    let name: Arc<str> = source.toolset().into();
+    let description = "Its tools are not known: its server was not needed, or could not be used.".to_owned();
+    let foreign = vec![(foreign_tool_name(&[source.name()]), Arc::clone(&name))];
+    Group { name, description, tools: Vec::new(), foreign, origin: origin.clone(), is_absent: true }
+}
+
+/// Returns what is left out with a source that cannot be used.
+fn unusable(source: &dyn ToolSource, origin: &Origin, fault: &str) -> LeftOut {
+    LeftOut { names: vec![source.toolset()], reason: format!("{origin}: left out: {fault}"), is_fault: true }
+}
+
+fn add(loaded: LoadedTools, origin: &Origin, contents: &mut Contents, warnings: &mut Vec<String>) {
+    #[cfg(feature = "mcp")]
+    let foreign = foreign(&loaded);
+    #[cfg(not(feature = "mcp"))]
+    let foreign = Vec::new();
+    let LoadedTools { toolset, description, tools, own, warnings: left_out, .. } = loaded;
+    warnings.extend(left_out);
+    let names = tools.iter().map(|tool| tool.name().into()).collect();
+    let group =
+        Group { name: toolset.into(), description, tools: names, foreign, origin: origin.clone(), is_absent: false };
+    contents.groups.push(group);
+    contents.tools.extend(tools.into_iter().chain(own).map(|tool| (tool, origin.clone())));
+}
+
+/// Returns the names of a server and of its tools in the files of other programs, with the registered names.
+#[cfg(feature = "mcp")]
+fn foreign(loaded: &LoadedTools) -> Vec<(String, Arc<str>)> {
+    let server = loaded.listing.source.as_str();
+    let tools = loaded.listing.tools.iter().filter_map(|tool| tool["name"].as_str());
+    let tools = tools.map(|tool| (foreign_tool_name(&[server, tool]), mcp_tool_name(server, tool)));
+    let used: HashSet<_> = loaded.tools.iter().map(FunctionTool::name).collect();
+    let tools = tools.filter(|(_, own)| used.contains(own.as_str())).map(|(foreign, own)| (foreign, own.into()));
+    [(foreign_tool_name(&[server]), loaded.toolset.as_str().into())].into_iter().chain(tools).collect()
+}

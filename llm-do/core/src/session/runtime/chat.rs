@@ -1,0 +1,211 @@
+//! Conversations of several root calls.
+
+use std::collections::BTreeMap;
+use std::future::IntoFuture;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{RunHandle, Runtime, Start};
+use crate::base::error::CallError;
+use crate::base::mutex::IgnorePoison;
+use crate::base::usage::UsageTree;
+use crate::declare::tool::{FromReturn, Tool};
+use crate::plane::conversation::{Conversation, Threads};
+use crate::plane::dispatch::{ChatParts, CreatedWorkers, StoredWorker};
+use crate::plane::history::History;
+
+/// The name of the tree that holds the usage of a chat's root calls.
+const CHAT: &str = "chat";
+
+/// A conversation of a person and an application: root calls, each of which remembers those before.
+///
+/// Each worker that is sent continues its own history. An entry or a tool remembers by
+/// [threads](crate::plane::context::CallContext::thread), which last as long as the chat, as do the workers that its models created. All other
+/// calls start with an empty history. A call that fails or is dropped leaves the histories up to that point.
+///
+/// A chat is saved and loaded as its [`state`](Self::state). A clone is a fork: it has the same past, and a future of
+/// its own.
+///
+/// # Examples
+///
+/// ```standalone_crate
+/// # use llm_do::prelude::*;
+/// # use llm_do::testing::TestModel;
+/// /// Answer.
+/// #[worker]
+/// async fn assistant(input: String) -> String;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let model = TestModel::new().text("Hello!");
+/// let runtime = Runtime::builder().force_model(model).build()?;
+/// let mut chat = runtime.chat();
+/// chat.send(assistant { input: "I am Ann.".into() }).await?;
+/// chat.send(assistant { input: "Who am I?".into() }).await?;
+/// let saved = serde_json::to_string(&chat.state())?;
+///
+/// let resumed = runtime.chat().with_state(serde_json::from_str(&saved)?);
+/// assert_eq!(resumed.state().workers["assistant"].messages().len(), 4);
+/// assert_eq!(resumed.state().usage.total().model.requests, 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Chat {
+    runtime: Runtime,
+    workers: BTreeMap<String, Arc<Conversation>>,
+    threads: Arc<Threads>,
+    created_workers: Arc<CreatedWorkers>,
+    usage: Arc<Mutex<UsageTree>>,
+}
+
+/// What a [`Chat`] remembers, to save and load it.
+///
+/// As JSON it is an object with these fields; those that are missing are empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ChatState {
+    /// The history of each root worker, by its registered name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub workers: BTreeMap<String, History>,
+    /// The history of each thread, by its name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub threads: BTreeMap<String, History>,
+    /// The workers that its models created, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) created_workers: BTreeMap<String, StoredWorker>,
+    /// What the root calls used, as children of a tree named `chat`.
+    pub usage: UsageTree,
+}
+
+impl ChatState {
+    /// Returns the state of a new chat.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Runtime {
+    /// Starts a conversation.
+    #[must_use]
+    pub fn chat(&self) -> Chat {
+        Chat {
+            runtime: self.clone(),
+            workers: BTreeMap::new(),
+            threads: Arc::default(),
+            created_workers: Arc::default(),
+            usage: Arc::default(),
+        }
+    }
+}
+
+impl Chat {
+    /// Sets what the chat remembers, replacing all that it has.
+    #[must_use]
+    pub fn with_state(self, state: ChatState) -> Self {
+        let ChatState { workers, threads, created_workers, usage } = state;
+        let workers = workers.into_iter().map(|(name, history)| (name, Arc::new(history.into()))).collect();
+        let (threads, usage) = (Arc::new(Threads::new(threads)), Arc::new(Mutex::new(usage)));
+        let created_workers = Arc::new(CreatedWorkers::load(created_workers));
+        Self { runtime: self.runtime, workers, threads, created_workers, usage }
+    }
+
+    /// Makes a root call that continues the chat.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] like [`Runtime::run`].
+    pub fn send<T>(&mut self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        self.continued(T::NAME, self.runtime.start(call))
+    }
+
+    /// Makes a root call that continues the chat, by its registered name and with arguments as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] like [`Runtime::run_named`].
+    pub fn send_named(&mut self, name: &str, arguments: Value) -> BoxFuture<'_, Result<Value, CallError>> {
+        self.continued(name, self.runtime.start_named(name, arguments))
+    }
+
+    /// Prepares a root call that continues the chat; once it has ended, [`count`](Self::count) its usage.
+    #[cfg(feature = "serve")]
+    pub(crate) fn begin(&mut self, name: &str, arguments: Value) -> Start<Value> {
+        let parts = self.parts(name);
+        self.runtime.start_named(name, arguments).continuing(parts)
+    }
+
+    /// Adds the usage of a root call.
+    #[cfg(feature = "serve")]
+    pub(crate) fn count(&self, used: UsageTree) {
+        count(&self.usage, used);
+    }
+
+    fn continued<T: 'static, C>(&mut self, name: &str, start: Start<T, C>) -> BoxFuture<'_, Result<T, CallError>>
+    where
+        C: 'static,
+    {
+        let start = start.continuing(self.parts(name));
+        let counted = CountOnDrop { usage: Arc::clone(&self.usage), run: start.handle() };
+        Box::pin(async move {
+            let _counted = counted;
+            start.into_future().await
+        })
+    }
+
+    /// Returns what a root call of `name` continues.
+    fn parts(&mut self, name: &str) -> ChatParts {
+        ChatParts {
+            conversation: Arc::clone(self.workers.entry(name.to_owned()).or_default()),
+            threads: Arc::clone(&self.threads),
+            created_workers: Arc::clone(&self.created_workers),
+        }
+    }
+
+    /// Returns what the chat remembers.
+    #[must_use]
+    pub fn state(&self) -> ChatState {
+        let workers = self.workers.iter().map(|(name, worker)| (name.clone(), worker.history()));
+        let workers = workers.filter(|(_, history)| !history.is_empty()).collect();
+        let (threads, created_workers) = (self.threads.histories(), self.created_workers.stored());
+        ChatState { workers, threads, created_workers, usage: lock(&self.usage).clone() }
+    }
+}
+
+impl Clone for Chat {
+    fn clone(&self) -> Self {
+        self.runtime.chat().with_state(self.state())
+    }
+}
+
+/// Adds the usage of a run when it has finished or is dropped.
+struct CountOnDrop {
+    usage: Arc<Mutex<UsageTree>>,
+    run: RunHandle,
+}
+
+impl Drop for CountOnDrop {
+    fn drop(&mut self) {
+        count(&self.usage, self.run.usage_tree());
+    }
+}
+
+fn count(usage: &Mutex<UsageTree>, used: UsageTree) {
+    if !used.is_zero() {
+        let mut usage = lock(usage);
+        usage.name = CHAT.into();
+        usage.add_child(used);
+    }
+}
+
+fn lock(usage: &Mutex<UsageTree>) -> MutexGuard<'_, UsageTree> {
+    usage.lock().ignore_poison()
+}

@@ -1,0 +1,253 @@
+//! A root call that is about to start, and a handle to observe it.
+
+mod settings;
+
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::Runtime;
+use crate::base::cancellation::cancelled_with;
+use crate::base::error::CallError;
+use crate::base::usage::{RunUsage, UsageTree};
+use crate::declare::argument::Given;
+use crate::declare::nesting;
+use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
+use crate::declare::toolset::Anything;
+use crate::observe::event::ItemKind;
+use crate::plane::context::CallContext;
+use crate::plane::conversation::Conversation;
+use crate::plane::dispatch::{ChatParts, Root, RunSettings, fresh_id};
+use crate::plane::history::History;
+use crate::plane::plan::Plan;
+
+/// A root call of the item `C` that is about to start; `.await` runs it and returns a `T`.
+///
+/// Dropping the future cancels the run. Its [`handle`](Self::handle) has the usage and the history, however the run
+/// ends. The settings apply to this run alone, so one [`Runtime`] can serve many users: see [in a
+/// server](https://docs.rs/llm-do/latest/llm_do/server/index.html).
+#[must_use = "a run does not start until it is awaited"]
+pub struct Start<T, C = Anything> {
+    root: Root,
+    handle: RunHandle,
+    read: fn(ToolReturn) -> Result<T, CallError>,
+    types: PhantomData<fn() -> (T, C)>,
+}
+
+impl Runtime {
+    /// Prepares a root call, to configure, observe or continue it; [`run`](Self::run) starts one directly.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// /// Greet a person.
+    /// #[worker]
+    /// async fn greet(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().force_model(TestModel::new().text("Hello!")).build()?;
+    /// let start = runtime.start(greet { input: "Ann".into() });
+    /// let handle = start.handle();
+    /// assert_eq!(start.await?, "Hello!");
+    /// assert_eq!(handle.usage().model.requests, 1);
+    /// assert_eq!(handle.history().messages().len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn start<T>(&self, call: T) -> Start<T::Output, T>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        let arguments = self.written(call).map(|value| Given { value, is_typed: true });
+        self.begin(T::NAME, arguments, from_result::<T>)
+    }
+
+    /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) starts one
+    /// directly.
+    pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
+        let arguments = nesting::shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
+        self.begin(name, arguments.map(Given::from), |returned| Ok(returned.into_value()))
+    }
+
+    /// Writes the arguments of a typed call, unless they would be decoded as different values.
+    fn written<T: Tool>(&self, call: T) -> Result<Value, CallError> {
+        let arguments = to_arguments(call)?;
+        if self.plane.registry.get(T::NAME).map_or(Ok(false), |tool| tool.may_skip_fields())? {
+            check_round_trip::<T>(&arguments)?;
+        }
+        Ok(arguments)
+    }
+
+    fn begin<T, C>(
+        &self,
+        name: &str,
+        arguments: Result<Given, CallError>,
+        read: fn(ToolReturn) -> Result<T, CallError>,
+    ) -> Start<T, C> {
+        let cancellation = self.cancellation.child_token();
+        let chat = ChatParts::default();
+        let user: Arc<OnceLock<CallContext>> = Arc::default();
+        let id: Arc<OnceLock<Arc<str>>> = Arc::default();
+        if self.plane.config.journal.is_none() {
+            drop(id.set(fresh_id()));
+        }
+        let handle = RunHandle {
+            user: Arc::clone(&user),
+            conversation: Arc::clone(&chat.conversation),
+            cancellation: cancellation.clone(),
+            id: Arc::clone(&id),
+        };
+        let (plane, name, settings) = (Arc::clone(&self.plane), name.to_owned(), RunSettings::default());
+        let root = Root { plane, name, arguments, chat, cancellation, user, id, settings, under: None };
+        Start { root, handle, read, types: PhantomData }
+    }
+}
+
+impl<T, C> Start<T, C> {
+    /// Returns the id of the run, which its events have in [`run`](crate::observe::event::Event::run); see [`RunHandle::id`].
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.handle.id()
+    }
+
+    /// Returns the result with its files: those that a tool attached or a worker's model created.
+    ///
+    /// A result of type [`ToolReturn`] always has its files; results of other types do not.
+    pub fn with_files(self) -> Start<ToolReturn, C> {
+        let Self { root, handle, .. } = self;
+        Start { root, handle, read: Ok, types: PhantomData }
+    }
+
+    /// Sets the history that the worker continues. Default: empty.
+    ///
+    /// Tools and entries have no history: a typed call of one does not compile, and a call by name fails with
+    /// [`CallError::NoHistory`] before anything runs.
+    pub fn history(mut self, history: History) -> Self
+    where
+        C: TakesHistory,
+    {
+        let called = self.root.plane.registry.get(&self.root.name);
+        if let Some(item) = called.filter(|item| item.kind() != ItemKind::Worker)
+            && self.root.arguments.is_ok()
+        {
+            self.root.arguments =
+                Err(CallError::NoHistory { tool: item.name().to_owned(), kind: item.kind().as_str() });
+        }
+        self.handle.conversation.save(history.into(), 0);
+        self
+    }
+
+    /// Continues a chat, and adds the new messages, threads and created workers to it.
+    pub(super) fn continuing(mut self, chat: ChatParts) -> Self {
+        self.handle.conversation = Arc::clone(&chat.conversation);
+        self.root.chat = chat;
+        self
+    }
+
+    /// Starts the run under a call of another run, as its child: see [`Runtime::run_under`].
+    ///
+    /// An approver of this [`Start`] decides instead of the other run's, except about what a policy of an outer runtime asks about. Of
+    /// this mode and the other run's, the stricter one holds.
+    pub fn under<S>(mut self, ctx: &CallContext<S>) -> Self {
+        let id: Arc<OnceLock<Arc<str>>> = Arc::new(OnceLock::from(Arc::from(ctx.run_id())));
+        self.handle.id = Arc::clone(&id);
+        self.root.id = id;
+        self.root.under = Some(ctx.declaring());
+        self
+    }
+
+    /// Returns a handle to observe and cancel the run.
+    #[must_use]
+    pub fn handle(&self) -> RunHandle {
+        self.handle.clone()
+    }
+}
+
+impl<T: 'static, C> IntoFuture for Start<T, C> {
+    type Output = Result<T, CallError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let Self { mut root, read, .. } = self;
+        match root.settings.cancellation.take() {
+            Some(trigger) => Box::pin(async move {
+                let token = root.cancellation.clone();
+                read(cancelled_with(&trigger, &token, root.run()).await?)
+            }),
+            // Without a block, which would hold the root and its future.
+            None => root.run().map(move |result| read(result?)).boxed(),
+        }
+    }
+}
+
+impl<T, C> std::fmt::Debug for Start<T, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Start").field("name", &self.root.name).finish_non_exhaustive()
+    }
+}
+
+/// A handle to observe and cancel a run, during and after it. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct RunHandle {
+    user: Arc<OnceLock<CallContext>>,
+    conversation: Arc<Conversation>,
+    cancellation: CancellationToken,
+    id: Arc<OnceLock<Arc<str>>>,
+}
+
+impl RunHandle {
+    /// Returns the id of the run, which its events have in [`run`](crate::observe::event::Event::run).
+    ///
+    /// Without a journal, it is known before the run starts. With one, it is `None` until the run starts, since a
+    /// resumed run has the id that the journal recorded; it is set before the first event.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.get().map(AsRef::as_ref)
+    }
+
+    /// Returns what the run has used so far, even if it failed or was dropped.
+    #[must_use]
+    pub fn usage(&self) -> RunUsage {
+        self.user.get().map(CallContext::usage).unwrap_or_default()
+    }
+
+    /// Returns how long the run has waited for people.
+    #[cfg(feature = "serve")]
+    pub(crate) fn waited(&self) -> std::time::Duration {
+        self.user.get().map(CallContext::waited).unwrap_or_default()
+    }
+
+    /// Returns the usage by call.
+    #[must_use]
+    pub fn usage_tree(&self) -> UsageTree {
+        self.user.get().map(CallContext::usage_tree).unwrap_or_default()
+    }
+
+    /// Returns the history of a worker's root call, including earlier messages, once the run has finished. Every
+    /// provider accepts it.
+    #[must_use]
+    pub fn history(&self) -> History {
+        self.conversation.history()
+    }
+
+    /// Returns what a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html) did not do so far; empty for other runs.
+    ///
+    /// For a run [under](Start::under) a dry run, it is the plan of the whole.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        self.user.get().and_then(CallContext::plan).unwrap_or_default()
+    }
+
+    /// Cancels the run.
+    pub fn cancel(&self) {
+        self.cancellation.cancel();
+    }
+}

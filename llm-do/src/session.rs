@@ -1,3 +1,0 @@
-//! The session: what runs share, how it is configured, and how runs start.
-
-pub(crate) mod runtime;
