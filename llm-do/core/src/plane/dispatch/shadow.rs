@@ -19,7 +19,7 @@ use crate::base::error::chain;
 use crate::observe::event::{Caller, EventKind, EventValue, Outcome};
 use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::declared::Callee;
-use crate::plane::registry::{Prepared, Registered, Registry};
+use crate::plane::registry::{Prepared, Registry};
 
 /// A worker that is called alongside a tool, with the same arguments, to check that the tool returns the same result.
 ///
