@@ -87,7 +87,8 @@ pub(super) async fn decide_unknown(
     {
         return Ok(Resumed::Attempt(attempts));
     }
-    let arguments = tool.reconcile().and_then(|_| Some(prepared.arguments().ok()?.value().clone()));
+    let given = tool.reconcile().and_then(|_| prepared.arguments().ok());
+    let arguments = given.map(|arguments| arguments.value().clone());
     match reconciled(ctx, tool, arguments).await {
         Some(Value::Null) => return run_again(run, ctx, tool, prepared, attempts).await,
         Some(result) => return happened(result),
