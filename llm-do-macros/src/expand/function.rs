@@ -120,7 +120,6 @@ fn start(callable: &Callable, execution: Execution) -> TokenStream {
         impl __llm_do::Function for #arguments {
             fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
                 #injected
-                let __form = __llm_do::ResultForm::of(__ctx);
                 #running
             }
         }
@@ -185,14 +184,14 @@ fn running(callable: &Callable, execution: Execution) -> TokenStream {
 
 /// Converts the result of `call`, with errors at the return type.
 fn finished(callable: &Callable, call: &TokenStream) -> TokenStream {
-    by_kind(call, "finish", &quote!(__form), output_span(callable))
+    by_kind(call, "finish", output_span(callable))
 }
 
-/// Calls `method` with the result of `call` and `more`, for the kind of value that it is.
-pub(super) fn by_kind(call: &TokenStream, method: &str, more: &TokenStream, span: Span) -> TokenStream {
+/// Calls `method` with the result of `call`, for the kind of value that it is.
+pub(super) fn by_kind(call: &TokenStream, method: &str, span: Span) -> TokenStream {
     let method = Ident::new(method, span);
     let value = quote_spanned!(span=> __returned);
-    let finish = quote_spanned!(span=> __kind.#method(#value, #more));
+    let finish = quote_spanned!(span=> __kind.#method(#value));
     quote! {{
         let #value = #call;
         let __kind = {

@@ -202,7 +202,6 @@ const _: () = {
                     return __llm_do::Running::failed(__error);
                 }
             };
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::future(async move {
                 {
                     let __returned = review_all(&__injected_0, self.paths).await;
@@ -214,7 +213,7 @@ const _: () = {
                         };
                         (&&&&&__llm_do::Returned::of(&__returned)).kind()
                     };
-                    __kind.finish(__returned, __form)
+                    __kind.finish(__returned)
                 }
             })
         }

@@ -166,7 +166,6 @@ const _: () = {
                     return __llm_do::Running::failed(__error);
                 }
             };
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::blocking(move || {
                 let __returned = <Database>::query(&__injected_0, &self.table);
                 let __kind = {
@@ -177,7 +176,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned, __form)
+                __kind.finish(__returned)
             })
         }
     }

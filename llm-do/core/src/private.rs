@@ -21,8 +21,8 @@ pub use crate::declare::argument::{
 pub use crate::declare::prompt::{IntoPrompt, Prompt};
 pub use crate::declare::tool::{
     CalledDirectly, DirectCall, Effect, ErrorProbe, Failure, FromReturn, NoErrorType, NoSchema, NotResult, OnUnknown,
-    ResultForm, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue, Running,
-    SchemaProbe, TakesHistory, Tool, ToolOutput, ToolReturn, TypedError, WorkerOutput, Yields, assert_fallible,
+    ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue, Running, SchemaProbe,
+    TakesHistory, Tool, ToolOutput, ToolReturn, TypedError, WorkerOutput, Yields, assert_fallible,
 };
 pub use crate::declare::toolset::{
     Alias, Answer, Anything, CallsAt, CallsOf, DeclarationOf, Declares, Depth, EffectProbe, EightWorkers, Except,

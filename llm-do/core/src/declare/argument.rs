@@ -164,13 +164,6 @@ pub(crate) fn write<T: Arguments>(arguments: &T) -> Result<Value, Fault> {
     Ok(fields.into())
 }
 
-/// Encodes arguments as JSON text, equal to that of [`write`]; `None` if the two may differ.
-pub(crate) fn write_text<T: Arguments>(arguments: &T) -> Option<String> {
-    let mut fields = Fields::as_text();
-    arguments.write(&mut fields).ok()?;
-    fields.into_text()
-}
-
 /// Returns the value if it decodes as `T`, with whole numbers such as `1.0` written as integers if it only decodes then.
 pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, Fault> {
     let error = match T::deserialize(&value) {

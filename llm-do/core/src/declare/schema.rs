@@ -18,7 +18,6 @@ mod graph;
 mod limits;
 mod property;
 mod rules;
-mod simple;
 mod subschemas;
 #[cfg(feature = "mcp")]
 mod usable;

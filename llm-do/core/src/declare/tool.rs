@@ -2,7 +2,6 @@
 
 mod direct_call;
 mod on_unknown;
-mod result_form;
 mod returned;
 mod tool_return;
 mod typed_error;
@@ -19,12 +18,10 @@ use serde_json::Value;
 
 pub use self::direct_call::{CalledDirectly, DirectCall};
 pub use self::on_unknown::OnUnknown;
-pub use self::result_form::ResultForm;
 pub use self::returned::{
     Failure, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue,
     Yields,
 };
-pub(crate) use self::tool_return::Content;
 pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 pub use self::typed_error::{ErrorProbe, NoErrorType, TypedError, assert_fallible};
 pub use self::worker_output::WorkerOutput;

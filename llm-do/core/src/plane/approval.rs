@@ -176,8 +176,8 @@ impl Approval {
     /// Returns it for events: with edited arguments as their types write them, which may hide secrets.
     pub(crate) fn masked(&self, tool: &Registered) -> Self {
         let shown = |edited: &Value| -> Option<Value> {
-            let decoded = Prepared::decode(tool, edited.clone(), true).ok()?;
-            Some(decoded.arguments().ok()?.into_owned())
+            let decoded = Prepared::decode(tool, edited.clone()).ok()?;
+            Some(decoded.arguments().ok()?.value().clone())
         };
         let mut masked = self.clone();
         if let Verdict::Approved(Some(edited)) = &mut masked.verdict

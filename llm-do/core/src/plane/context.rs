@@ -37,7 +37,7 @@ pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::base::error::CallError;
 use crate::declare::prompt::Attached;
-use crate::declare::tool::{FromReturn, ResultForm, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
+use crate::declare::tool::{FromReturn, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind, ShownContent};
 use crate::plane::declared::{Callee, Declared};
@@ -116,9 +116,8 @@ impl<S> CallContext<S> {
 
     /// Calls a tool, worker or entry by name, with arguments as JSON text, and returns the result as JSON text.
     ///
-    /// As [`call_tool`](Self::call_tool), but faster for a tool with plain arguments if no guard, journal or approver reads them:
-    /// its arguments are decoded from the text, and its result is written as text, without a JSON value between. An empty text
-    /// means no arguments.
+    /// As [`call_tool`](Self::call_tool), but faster for a tool with plain arguments: they are decoded from the text, and the result is
+    /// written as text, without a JSON value between. An empty text means no arguments.
     ///
     /// # Errors
     ///
@@ -322,14 +321,6 @@ impl<S> CallContext<S> {
     /// Returns the same context with another declaration type.
     pub(crate) fn declaring<D>(&self) -> CallContext<D> {
         CallContext { scope: Arc::clone(&self.scope), is_for_guard: self.is_for_guard, declaration: PhantomData }
-    }
-}
-
-impl ResultForm {
-    /// Returns how the result of a call is written.
-    #[must_use]
-    pub fn of(ctx: &CallContext) -> Self {
-        ctx.frame().form
     }
 }
 

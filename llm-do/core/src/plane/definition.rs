@@ -36,6 +36,7 @@ pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::FileSchema;
 pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns, json_value};
 use crate::base::error::{ErrorType, Fault};
+use crate::base::json::Json;
 use crate::declare::argument::{self, Sample, TextFields};
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
@@ -122,10 +123,7 @@ impl Decode {
 /// A function with its arguments, ready to start.
 pub(crate) trait Start: Send {
     /// Encodes the arguments with defaults filled in; called only if something reads them.
-    fn written(&self) -> Result<Value, Fault>;
-
-    /// The same as JSON text; `None` if the two may differ. Called at most once.
-    fn written_as_text(&mut self) -> Option<String>;
+    fn arguments(&self) -> Result<Json, Fault>;
 
     /// Returns whether the arguments contain files.
     fn has_files(&self) -> bool;
@@ -138,17 +136,16 @@ pub(crate) trait Start: Send {
 struct Decoded<T> {
     arguments: T,
     attached: Vec<Attached>,
-    /// The text that the arguments are written as, if that is known and an event has them.
-    text: Option<Box<str>>,
+    /// What the arguments are encoded as, if that is known and an event has them.
+    encoded: Option<Json>,
 }
 
 impl<T: Function> Start for Decoded<T> {
-    fn written(&self) -> Result<Value, Fault> {
-        argument::write(&self.arguments)
-    }
-
-    fn written_as_text(&mut self) -> Option<String> {
-        self.text.take().map(String::from).or_else(|| argument::write_text(&self.arguments))
+    fn arguments(&self) -> Result<Json, Fault> {
+        match &self.encoded {
+            Some(encoded) => Ok(encoded.clone()),
+            None => argument::write(&self.arguments).map(Json::from),
+        }
     }
 
     fn has_files(&self) -> bool {
@@ -344,12 +341,12 @@ impl ToolDef {
     }
 }
 
-fn start_from_text<T: Function>(text: &str, is_read: bool) -> Option<Box<dyn Start>> {
-    let mut fields = TextFields::of(text, is_read)?;
+fn start_from_text<T: Function>(text: &str, is_observed: bool) -> Option<Box<dyn Start>> {
+    let mut fields = TextFields::of(text, is_observed)?;
     let arguments = argument::read_text::<T>(&mut fields)?;
-    let text = fields.is_as_written().then(|| text.into());
+    let encoded = fields.is_as_written().then(|| Json::from_text(text.to_owned()));
     // Types with files are not decoded from text.
-    Some(Box::new(Decoded { arguments, attached: Vec::new(), text }))
+    Some(Box::new(Decoded { arguments, attached: Vec::new(), encoded }))
 }
 
 fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
@@ -359,7 +356,7 @@ fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
 /// Decodes arguments that passed the schema, so any error comes from their type.
 fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
     let (arguments, attached) = argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))?;
-    Ok(Decoded { arguments, attached, text: None })
+    Ok(Decoded { arguments, attached, encoded: None })
 }
 
 /// Checks that a timeout is not 0.

@@ -21,9 +21,10 @@ pub(crate) use self::alias::Alias;
 pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;
 use crate::base::error::{ErrorType, Fault, Result};
+use crate::base::json::Json;
 use crate::declare::nesting;
 use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
-use crate::declare::tool::{Effect, Failure, OnUnknown, ResultForm, Running, ToolOutput};
+use crate::declare::tool::{Effect, Failure, OnUnknown, Running, ToolOutput};
 use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
 use crate::plane::definition::{DeclaredRule, Start, ToolDef};
@@ -358,12 +359,8 @@ where
     R: Future<Output = Result<T>> + Send + 'static,
     T: ToolOutput + 'static,
 {
-    fn written(&self) -> std::result::Result<Value, Fault> {
-        Ok(self.given.clone())
-    }
-
-    fn written_as_text(&mut self) -> Option<String> {
-        None
+    fn arguments(&self) -> std::result::Result<Json, Fault> {
+        Ok(self.given.clone().into())
     }
 
     fn has_files(&self) -> bool {
@@ -371,8 +368,7 @@ where
     }
 
     fn start(self: Box<Self>, ctx: &CallContext) -> Running {
-        let form = ResultForm::of(ctx);
         let running = (self.function)(ctx.clone(), self.arguments);
-        Running::future(async move { running.await.and_then(|returned| returned.into_return(form)).map_err(Failure) })
+        Running::future(async move { running.await.and_then(ToolOutput::into_return).map_err(Failure) })
     }
 }

@@ -11,8 +11,6 @@ use serde_json::{Map, Value};
 
 use super::properties;
 use crate::base::error::Fault;
-use crate::base::json;
-use crate::declare::nesting::TEXT_CAPACITY;
 use crate::declare::prompt::Attached;
 use crate::declare::schema::{has_whole, make_whole};
 
@@ -26,8 +24,6 @@ pub struct Fields {
     kept: Vec<(String, Value)>,
     /// The files of decoded prompts.
     attached: Vec<Attached>,
-    /// The object as JSON text without its closing brace, if it is written as text.
-    text: Option<String>,
 }
 
 impl Fields {
@@ -38,28 +34,6 @@ impl Fields {
             Value::Null => Ok(Self::default()),
             _ => Err(Fault::new("the arguments must be a JSON object")),
         }
-    }
-
-    /// Returns no fields, to which some are added as text.
-    pub(super) fn as_text() -> Self {
-        Self { text: Some(String::with_capacity(TEXT_CAPACITY)), ..Self::default() }
-    }
-
-    /// Returns the fields that were added as text.
-    pub(super) fn into_text(self) -> Option<String> {
-        let mut text = self.text?;
-        text.push_str(if text.is_empty() { "{}" } else { "}" });
-        Some(text)
-    }
-
-    /// Adds the name of a field, and returns the text to add its value to, if the fields are text.
-    #[inline]
-    pub(super) fn text_after_name(&mut self, name: &str) -> Option<&mut String> {
-        let text = self.text.as_mut()?;
-        text.push(if text.is_empty() { '{' } else { ',' });
-        json::write_text(text, name);
-        text.push(':');
-        Some(text)
     }
 
     /// Removes a field and returns its value.

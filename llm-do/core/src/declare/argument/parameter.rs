@@ -36,8 +36,6 @@ pub struct Parameter<T> {
     read_flat: fn(&mut Fields) -> serde_json::Result<T>,
     read_text: fn(&mut TextFields<'_>, &str) -> Option<T>,
     write: fn(&T) -> Result<Value, Fault>,
-    /// Writes the value as JSON text; returns whether that is the text of the value.
-    write_text: fn(&T, &mut String) -> bool,
     /// The files of a prompt.
     attached: fn(&T) -> &[Attached],
 }
@@ -61,7 +59,6 @@ pub const fn parameter<T: Argument>(name: &'static str) -> Parameter<T> {
         read_flat: fields::read_flat::<T>,
         read_text: |fields, name| fields.take::<T>(name),
         write: nesting::to_value::<T>,
-        write_text: nesting::write_text::<T>,
         attached: attached::<T>,
     }
 }
@@ -158,10 +155,6 @@ impl<T> Parameter<T> {
     ///
     /// Returns why it cannot be written as JSON.
     pub fn write(&self, value: &T, fields: &mut Fields) -> Result<(), Fault> {
-        if let Some(text) = fields.text_after_name(self.name) {
-            let is_written = !self.is_flat() && (self.write_text)(value, text);
-            return if is_written { Ok(()) } else { Err(Fault::new("not written alike as text and as a value")) };
-        }
         match (self.write)(value).map_err(|fault| fault.within(&self.place()))? {
             Value::Object(object) if self.is_flat() => fields.extend(object),
             value => fields.put(self.name, value),

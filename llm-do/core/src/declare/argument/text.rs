@@ -25,9 +25,9 @@ pub struct TextFields<'t> {
 impl<'t> TextFields<'t> {
     /// Returns the fields of an object; `None` if the text is something else.
     ///
-    /// `is_read` is whether something asks how the arguments are written.
-    pub(crate) fn of(text: &'t str, is_read: bool) -> Option<Self> {
-        let is_as_written = is_read && text.starts_with('{');
+    /// `is_observed` is whether an event has the arguments, which then asks how they are written.
+    pub(crate) fn of(text: &'t str, is_observed: bool) -> Option<Self> {
+        let is_as_written = is_observed && text.starts_with('{');
         Some(Self { rest: after(text, "{")?, is_first: true, is_as_written })
     }
 

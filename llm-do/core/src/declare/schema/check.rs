@@ -12,7 +12,6 @@ use super::canonical;
 use super::foreign::Validator;
 use super::limits::{MAX_WORK, QUICK_WORK, Work};
 use super::rules::Rules;
-use super::simple::Simple;
 
 /// The maximum number of faults reported for one value: a model reads them all, and a long list may have a fault per item.
 const MAX_FAULTS: usize = 10;
@@ -52,7 +51,7 @@ pub(crate) struct CheckedSchema {
     /// Whether it does not come from a Rust type: a schema from a model or a file may demand any amount of work.
     is_untrusted: bool,
     /// Boxed, here and below: most schemas of a program are never used.
-    simple: OnceLock<Option<Box<Simple>>>,
+    quick: OnceLock<Option<Box<Rules>>>,
     work: OnceLock<Option<Box<Work>>>,
     /// Whether its values may have unordered parts.
     is_unordered: OnceLock<bool>,
@@ -71,7 +70,7 @@ impl CheckedSchema {
             checked: None,
             write,
             is_untrusted: false,
-            simple: OnceLock::new(),
+            quick: OnceLock::new(),
             is_unordered: OnceLock::new(),
             work: OnceLock::new(),
             decider: OnceLock::new(),
@@ -136,13 +135,16 @@ impl CheckedSchema {
     /// The schema of a Rust type is trusted: its author chose the work that it demands.
     pub(crate) fn is_slow(&self, value: &Value) -> bool {
         let is_quick = |work: &Work| work.is_built_quickly() && !work.exceeds(value, QUICK_WORK);
-        self.is_untrusted && !self.is_simple(value) && !self.work().is_some_and(is_quick)
+        self.is_untrusted && !self.is_quickly_accepted(value) && !self.work().is_some_and(is_quick)
     }
 
-    /// Returns whether the fast check accepts the value.
-    fn is_simple(&self, value: &Value) -> bool {
-        let simple = self.simple.get_or_init(|| Simple::of(&bounded(self.checked())).map(Box::new));
-        simple.as_ref().is_some_and(|simple| simple.holds(value))
+    /// Returns whether the schema is untrusted and its rules accept the value, with work in proportion to the value.
+    fn is_quickly_accepted(&self, value: &Value) -> bool {
+        if !self.is_untrusted {
+            return false;
+        }
+        let build = || Rules::of(&bounded(self.checked())).ok().filter(Rules::are_linear).map(Box::new);
+        self.quick.get_or_init(build).as_ref().is_some_and(|rules| rules.hold(value))
     }
 
     fn work(&self) -> Option<&Work> {
@@ -156,7 +158,7 @@ impl CheckedSchema {
 
     /// Returns whether a value follows the schema; `None` if that takes too much work to find out, or if the schema is invalid.
     pub(crate) fn holds(&self, value: &Value) -> Option<bool> {
-        if self.is_simple(value) {
+        if self.is_quickly_accepted(value) {
             return Some(true);
         }
         if self.is_too_much(value) {
@@ -177,7 +179,7 @@ impl CheckedSchema {
 
     /// Checks a value as [`check`](Self::check) does; stops once `is_wanted` returns false.
     fn check_while(&self, value: &Value, is_wanted: &dyn Fn() -> bool) -> Result<(), String> {
-        if self.is_simple(value) || !is_wanted() {
+        if self.is_quickly_accepted(value) || !is_wanted() {
             return Ok(());
         }
         if self.is_too_much(value) {
@@ -216,8 +218,7 @@ impl CheckedSchema {
     /// Returns what in the schema of a Rust type only the feature `json-schema` can check, if there is something.
     #[cfg(not(feature = "json-schema"))]
     pub(crate) fn unsupported(&self) -> Option<String> {
-        let schema = bounded(self.schema());
-        Some(schema).filter(|schema| Simple::of(schema).is_none()).and_then(|schema| Rules::of(&schema).err())
+        Rules::of(&bounded(self.schema())).err()
     }
 
     /// Describes the first fault of a value, if it has one, with the value itself.
@@ -305,5 +306,16 @@ mod tests {
         assert!(schema.check(&list(4)).is_err());
         assert_eq!(schema.check(&list(100)), Ok(()));
         assert!(schema.untrusted().check(&list(100)).is_err());
+    }
+
+    #[test]
+    fn a_large_value_of_a_plain_untrusted_schema_is_accepted_quickly() {
+        let number = json!({ "type": "integer", "minimum": 0 });
+        let list = |item| CheckedSchema::new(&json!({ "type": "array", "items": item })).untrusted();
+        let numbers = |last: i64| Value::from([vec![0; 20_000], vec![last]].concat());
+        let (plain, combined) = (list(number.clone()), list(json!({ "anyOf": [number] })));
+        assert!(!plain.is_slow(&numbers(1)) && plain.check(&numbers(1)).is_ok());
+        assert!(plain.is_slow(&numbers(-1)) && plain.check(&numbers(-1)).is_err());
+        assert!(combined.is_slow(&numbers(1)) && combined.check(&numbers(1)).is_ok());
     }
 }

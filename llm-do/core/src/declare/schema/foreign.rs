@@ -116,7 +116,7 @@ fn known<'a>(error: &ValidationError<'_>, schema: &'a Value) -> impl Iterator<It
 }
 
 /// Returns options that check the formats of JSON Schema and of schemars, none more strictly than the Rust types behind them.
-pub(super) fn options<'a>() -> ValidationOptions<'a> {
+fn options<'a>() -> ValidationOptions<'a> {
     let formats = [
         ("duration", Format::Duration),
         ("ip", Format::Ip),

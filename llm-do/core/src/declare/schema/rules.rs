@@ -18,6 +18,9 @@ use self::types::Types;
 use super::fault::{Place, missing};
 use super::format::Format;
 
+/// The maximum number of required fields with which rules are [linear](Rules::are_linear): each object is searched for all of them.
+const MAX_REQUIRED: usize = 256;
+
 /// What stands for a value that is not shown.
 const MASKED: &str = "value";
 
@@ -80,6 +83,16 @@ type Describe<'d> = dyn Fn(&dyn Display) -> String + 'd;
 type Report<'r> = dyn FnMut(&Value, &Place<'_>, &Describe<'_>) -> ControlFlow<()> + 'r;
 
 impl Rules {
+    /// Returns whether the work to check a value grows with the value only: each part is checked by one subschema, without patterns.
+    pub(super) fn are_linear(&self) -> bool {
+        self.nodes.iter().flatten().all(|rule| match rule {
+            Rule::Type(_) | Rule::Bound(..) | Rule::Items { .. } => true,
+            Rule::Required(names) => names.len() <= MAX_REQUIRED,
+            Rule::Fields(fields) => !fields.have_patterns(),
+            _ => false,
+        })
+    }
+
     /// Returns whether the value follows the schema.
     pub(super) fn hold(&self, value: &Value) -> bool {
         self.node_holds(0, value)

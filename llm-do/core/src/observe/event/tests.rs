@@ -17,6 +17,7 @@ use super::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo,
     GuardAction, GuardHook, ItemKind, Outcome, PlannedApproval, PlannedKind, RuleSource,
 };
+use crate::base::json::Json;
 use crate::base::usage::{Cost, RunUsage};
 use crate::declare::tool::Effect;
 
@@ -58,11 +59,9 @@ fn value() -> impl Strategy<Value = Value> {
 
 /// The same, as values and as text.
 fn event_value() -> impl Strategy<Value = EventValue> {
-    (value(), any::<bool>()).prop_map(
-        |(value, is_text)| {
-            if is_text { EventValue::from_json(value.to_string()) } else { value.into() }
-        },
-    )
+    (value(), any::<bool>()).prop_map(|(value, is_text)| {
+        if is_text { EventValue::from_json(Json::from_text(value.to_string())) } else { value.into() }
+    })
 }
 
 fn of<T: Clone + std::fmt::Debug + 'static>(values: impl Into<Vec<T>>) -> impl Strategy<Value = T> {

@@ -71,7 +71,7 @@ impl RuleSet {
             let (rules, tool, request) = (rules.clone(), Arc::clone(&tool), request.clone());
             let validated = async move {
                 let mut refused = None;
-                match Prepared::decode_apart(&tool, edited, true, &mut refused).await {
+                match Prepared::decode_apart(&tool, edited, &mut refused).await {
                     Ok(decoded) => rules.permitted_edit(&tool, by, &request, &decoded),
                     // The approver wrote the arguments, so it gets the full problem.
                     Err(fault) => {

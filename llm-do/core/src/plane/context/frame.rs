@@ -11,7 +11,6 @@ use crate::base::mutex::LazyMutex;
 use crate::base::pauses::Pauses;
 use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
-use crate::declare::tool::ResultForm;
 use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, StepSpec};
 use crate::plane::conversation::{NamedThread, ThreadChange};
@@ -51,8 +50,6 @@ pub(crate) struct CallFrame {
     /// Distinguishes the callee from namesakes.
     pub(crate) variant: Option<Variant>,
     pub(crate) by: Caller,
-    /// How a function's result is written.
-    pub(crate) form: ResultForm,
     /// What it may call; `None` if everything.
     pub(crate) declared: Option<Arc<Declared>>,
     pub(crate) meter: Meter,
@@ -141,7 +138,6 @@ impl CallFrame {
             name,
             variant: None,
             by,
-            form: ResultForm::Value,
             declared: None,
             meter: Meter::default(),
             instances: Instances::default(),

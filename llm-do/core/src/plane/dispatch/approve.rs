@@ -238,7 +238,7 @@ impl Run {
     ) -> Result<(), CallError> {
         for round in first_round(attempt) + 1..=first_round(attempt) + MAX_ROUNDS {
             let Some(arguments) = edited else { return Ok(()) };
-            *prepared = decode_async(ctx, tool, arguments, true).await?;
+            *prepared = decode_async(ctx, tool, arguments).await?;
             let is_changed = self.guard_edit(ctx, tool, prepared).await?;
             refuse_cycle(ctx, tool, prepared)?;
             if !is_changed {

@@ -7,7 +7,6 @@ use super::journal::has_result;
 use super::pipeline::Call;
 use super::{Run, limits};
 use crate::base::error::CallError;
-use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::{CallContext, CallFrame};
 use crate::plane::declared::Callee;
@@ -63,7 +62,6 @@ pub(super) fn new_frame(
     whom: Callee<'_>,
     tool: Option<&Registered>,
     by: Caller,
-    form: ResultForm,
 ) -> CallFrame {
     let from = caller.frame();
     let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
@@ -79,7 +77,6 @@ pub(super) fn new_frame(
         is_worker,
         is_unobserved: !run.events.is_observed,
         is_unguarded: caller.is_unguarded(),
-        form,
         ..CallFrame::new(run.next_number(), name, by)
     }
 }

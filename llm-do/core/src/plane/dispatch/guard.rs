@@ -18,7 +18,7 @@ pub(super) const WRAPPER: Wrapper = Wrapper { applies: |call| call.guards().is_s
 
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
     // A copy, since the tool consumes the arguments.
-    let arguments = prepared.arguments().map(Cow::into_owned).unwrap_or_default();
+    let arguments = prepared.arguments().map(|arguments| arguments.value().clone()).unwrap_or_default();
     Box::pin(async move {
         let result = next.run(call, prepared).await;
         let Some(guards) = call.guards() else { return result };
@@ -51,10 +51,10 @@ pub(super) async fn run_guards(
     let mut is_changed = false;
     let invalid = |fault| CallError::invalid(tool.name(), fault);
     for guard in guards.iter() {
-        let arguments = prepared.arguments().map_err(invalid)?;
-        let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
+        let arguments = prepared.arguments().map_err(invalid)?.value();
+        let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), arguments).await?;
         let Some(changed) = changed else { continue };
-        *prepared = decode_async(ctx, tool, changed, true).await.map_err(|error| match error {
+        *prepared = decode_async(ctx, tool, changed).await.map_err(|error| match error {
             // The guard changed them, so the error names the guard.
             CallError::InvalidArguments { message, .. } => guard.invalid_arguments(ctx, &message),
             stopped => stopped,

@@ -91,17 +91,16 @@ pub(super) async fn answer_by_code(
 
 /// Returns the result of a tool if it is one that the worker may return.
 fn check(returned: ToolReturn, shape: &OutputShape) -> (Option<ToolReturn>, CodeAnswer, Option<String>) {
-    let ToolReturn { content, attachments, note, subtask } = returned;
-    let value = content.into_value();
+    let value = returned.value();
     let fault = if shape.is_text {
         (!value.is_string()).then(|| "it is not a text".to_owned())
     } else if shape.is_wrapped {
         shape.schema.check(&json!({ WRAPPER: value })).err()
     } else {
-        shape.schema.check(&value).err()
+        shape.schema.check(value).err()
     };
     match fault {
-        None => (Some(ToolReturn { attachments, note, subtask, ..value.into() }), CodeAnswer::Answered, None),
+        None => (Some(returned), CodeAnswer::Answered, None),
         Some(fault) => (None, CodeAnswer::Failed, Some(format!("its result is not one of the worker: {fault}"))),
     }
 }

@@ -69,7 +69,7 @@ pub(super) async fn place(call: &mut Call<'_>, prepared: &mut Prepared) -> Resul
 pub(super) fn journal_step(
     ctx: &CallContext,
     tool: &Registered,
-    prepared: &mut Prepared,
+    prepared: &Prepared,
     announced: Option<AnnouncedCall>,
 ) -> Result<Option<InFlightStep>, CallError> {
     let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };

@@ -5,7 +5,7 @@
 
 use futures_util::future::BoxFuture;
 
-use super::decode::{Readers, decode_async_or_keep, decode_or_keep};
+use super::decode::{decode_async_or_keep, decode_or_keep};
 use super::find::{Found, callee, new_frame};
 use super::perform::perform;
 use super::report::{OpenCall, refuse};
@@ -13,7 +13,7 @@ use super::unknown::Settled;
 use super::{Run, approve, deep, dry_run, find, guard, instances, journal, limits, report, shadow};
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
-use crate::declare::tool::{ResultForm, ToolReturn};
+use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
 use crate::observe::journal::{AnnouncedCall, InFlightStep};
 use crate::plane::context::{CallContext, GivenArguments};
@@ -88,29 +88,25 @@ pub(super) fn begin<'a>(
 ) -> BoxFuture<'a, CallResult> {
     let found = callee(run, &caller, whom, by);
     let tool = found.as_deref().ok().map(AsRef::as_ref);
-    let readers = tool.map_or(Readers::Plane, |tool| Readers::of(run, tool));
-    let given_text = given.text();
-    let text = given_text.filter(|_| readers != Readers::Plane);
-    let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
-    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by, form));
+    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by));
     let tool = match found {
         Ok(tool) => tool,
         Err(error) => return Box::pin(refuse(run, ctx, error, given)),
     };
-    let is_read = readers != Readers::Tool;
+    let text = given.text();
     let mut refused = None;
-    let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text, is_read)) {
+    let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text, run.events.is_observed)) {
         Some(prepared) => Ok(prepared),
         None => match given.into_value() {
             Ok(given) if tool.is_checked_slowly(&given.value) => {
-                return Box::pin(decode_and_execute(run, ctx, tool, given, is_read, None));
+                return Box::pin(decode_and_execute(run, ctx, tool, given, None));
             }
-            given => decode_or_keep(&tool, given, is_read, &mut refused),
+            given => decode_or_keep(&tool, given, &mut refused),
         },
     };
     match decoded {
         Ok(prepared) => Box::pin(execute(run, ctx, tool, prepared, None)),
-        Err(error) => Box::pin(refuse(run, ctx, error, GivenArguments::refused(given_text, refused))),
+        Err(error) => Box::pin(refuse(run, ctx, error, GivenArguments::refused(text, refused))),
     }
 }
 
@@ -120,12 +116,11 @@ pub(super) async fn decode_and_execute(
     ctx: CallContext,
     tool: Found<'_>,
     arguments: impl Into<Given>,
-    is_read: bool,
     announced: Option<AnnouncedCall>,
 ) -> CallResult {
     let announced = announced.or_else(|| ctx.announce());
     let mut refused = None;
-    match decode_async_or_keep(&ctx, &tool, arguments, is_read, &mut refused).await {
+    match decode_async_or_keep(&ctx, &tool, arguments, &mut refused).await {
         Ok(prepared) => execute(run, ctx, tool, prepared, announced).await,
         Err(error) => refuse(run, ctx, error, GivenArguments::refused(None, refused)).await,
     }
@@ -172,12 +167,12 @@ async fn admit(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallE
 
 /// Runs an admitted call inside its wrappers, and reports its start and its end; a planned one has its result already.
 #[inline]
-async fn run_admitted(call: &mut Call<'_>, mut prepared: Prepared) -> CallResult {
+async fn run_admitted(call: &mut Call<'_>, prepared: Prepared) -> CallResult {
     if let Some(result) = dry_run::take_result(call) {
         return result;
     }
     limits::start(call);
-    report::start(call, &mut prepared);
+    report::start(call, &prepared);
     let result = Next(&WRAPPERS).run(call, prepared).await;
     report::finish(call, &result);
     result

@@ -14,10 +14,10 @@ use crate::plane::function_tool::Acts;
 use crate::plane::registry::{Prepared, Registered};
 
 /// Reports that a call starts.
-pub(super) fn start(call: &mut Call<'_>, prepared: &mut Prepared) {
+pub(super) fn start(call: &mut Call<'_>, prepared: &Prepared) {
     let (ctx, tool) = (call.ctx, &call.tool);
     // Arguments that cannot be written as JSON are refused if approval is needed; an event omits them.
-    let mut arguments = || prepared.arguments_of_event().unwrap_or_default();
+    let arguments = || prepared.arguments_of_event().unwrap_or_default();
     let (what, by) = (tool.kind(), ctx.frame().by);
     ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments(), effect: own_effect(tool) });
     let started = ctx.is_observed().then(Instant::now);
@@ -58,7 +58,7 @@ impl OpenCall<'_> {
                     [] => Vec::new(),
                     files => files.iter().map(named).collect(),
                 };
-                (Outcome::Result(EventValue::of_result(returned)), attachments, returned.note.clone())
+                (Outcome::Result(EventValue::from_json(returned.content.clone())), attachments, returned.note.clone())
             }
             Err(error) => (Outcome::Error(chain(error)), Vec::new(), None),
         });

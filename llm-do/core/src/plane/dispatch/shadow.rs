@@ -2,7 +2,6 @@
 
 mod drift;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +19,7 @@ use crate::base::error::chain;
 use crate::observe::event::{Caller, EventKind, EventValue, Outcome};
 use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::declared::Callee;
-use crate::plane::registry::{Prepared, Registered, Registry};
+use crate::plane::registry::{Prepared, Registry};
 
 /// A worker that is called alongside a tool, with the same arguments, to check that the tool returns the same result.
 ///
@@ -120,11 +119,6 @@ impl Shadows {
         Ok(Self(by_tool))
     }
 
-    /// Returns whether calls of the tool may be shadowed.
-    pub(super) fn contains(&self, tool: &Registered) -> bool {
-        self.0.contains_key(tool.name())
-    }
-
     /// Returns the shadows of a call; empty for most calls.
     fn of<'a>(&'a self, call: &Call<'_>) -> &'a [Arc<ShadowState>] {
         if self.0.is_empty() || call.ctx.frame().is_shadow || call.run.settings.dry_run.is_some() {
@@ -138,7 +132,7 @@ impl Shadows {
 pub(super) const WRAPPER: Wrapper = Wrapper { applies: |call| !call.run.plane.shadows.of(call).is_empty(), around };
 
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
-    let arguments = prepared.arguments().map(Cow::into_owned).ok();
+    let arguments = prepared.arguments().map(|arguments| arguments.value().clone()).ok();
     Box::pin(async move {
         let result = next.run(call, prepared).await;
         let is_replayed = call.open.as_ref().is_some_and(|open| open.is_replayed);
@@ -155,7 +149,7 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
 fn spawn(call: &Call<'_>, arguments: &Value, result: &CallResult) {
     let (run, ctx) = (call.run, call.ctx);
     let answer = match result {
-        Ok(returned) => Outcome::Result(EventValue::of_result(returned)),
+        Ok(returned) => Outcome::Result(EventValue::from_json(returned.content.clone())),
         // The worker answers anyway.
         Err(_) if run.plane.hybrids.is_attempt(ctx) => return,
         Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
@@ -206,7 +200,7 @@ impl Comparison {
         let Shadow { worker, agreement, .. } = &self.state.shadow;
         let other =
             match detached.dispatch(Callee::Item(worker), GivenArguments::Value(self.arguments), Caller::Code).await {
-                Ok(returned) => Outcome::Result(returned.into_value().into()),
+                Ok(returned) => Outcome::Result(EventValue::from_json(returned.content)),
                 // A cancelled worker has no result to compare.
                 Err(error) if error.is_cancelled() => return,
                 Err(error) => Outcome::Error(chain(&error)),

@@ -9,7 +9,6 @@ use super::find::{callee, new_frame};
 use super::pipeline::{CallResult, decode_and_execute};
 use super::report::refuse;
 use crate::base::error::CallError;
-use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::conversation::{NamedThread, ThreadChange};
@@ -26,7 +25,7 @@ pub(super) async fn continue_thread(
 ) -> CallResult {
     let found = callee(run, &caller, whom, Caller::Code);
     let tool = found.as_deref().ok().map(AsRef::as_ref);
-    let frame = new_frame(run, &caller, whom, tool, Caller::Code, ResultForm::Value);
+    let frame = new_frame(run, &caller, whom, tool, Caller::Code);
     let thread = run.chat.threads.named(thread);
     // A shadow must not change what later calls get.
     let thread = if frame.is_shadow { Arc::new(thread.copied()) } else { thread };
@@ -42,7 +41,7 @@ pub(super) async fn continue_thread(
         Ok(open) => open,
         Err(error) => return refuse(run, ctx, error, GivenArguments::Value(arguments)).await,
     };
-    decode_and_execute(run, ctx, tool, arguments, true, announced).await
+    decode_and_execute(run, ctx, tool, arguments, announced).await
 }
 
 /// Waits until no other call has the thread open, or until the call is stopped.

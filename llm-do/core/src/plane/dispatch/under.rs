@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use super::decode::Readers;
 use super::deep::with_stack;
 use super::find::{callee, new_frame};
 use super::pipeline::{CallResult, decode_and_execute};
@@ -12,7 +11,6 @@ use super::report::refuse;
 use super::run_settings::lowest;
 use super::{ChatParts, Plane, Root, Run, RunSettings};
 use crate::base::cancellation::cancelled_with;
-use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, EventSink};
 use crate::plane::context::{CallContext, CallFrame, Host};
 use crate::plane::declared::Callee;
@@ -30,7 +28,7 @@ impl Root {
             let first = Callee::First(&self.name);
             let found = callee(&run, &caller, first, Caller::Code);
             let tool = found.as_deref().ok().map(AsRef::as_ref);
-            let frame = new_frame(&run, &caller, first, tool, Caller::Code, ResultForm::Value);
+            let frame = new_frame(&run, &caller, first, tool, Caller::Code);
             let limits = lowest(frame.limits.clone(), limits);
             // A run takes as much of the stack as one more call.
             let nesting = frame.nesting + 1;
@@ -41,10 +39,7 @@ impl Root {
             let token = ctx.token().clone();
             // Boxed, since calls nest.
             let calling = match found {
-                Ok(tool) => {
-                    let is_read = Readers::of(&run, &tool) != Readers::Tool;
-                    decode_and_execute(&run, ctx, tool, arguments, is_read, None).boxed()
-                }
+                Ok(tool) => decode_and_execute(&run, ctx, tool, arguments, None).boxed(),
                 Err(error) => refuse(&run, ctx, error, arguments.into()).boxed(),
             };
             cancelled_with(&self.cancellation, &token, with_stack(&self.name, nesting, calling)).await

@@ -3,7 +3,6 @@
 //! In this order: what a person [settled](crate::observe::journal::Settlement) by hand, the answer of the approver that is recorded,
 //! the tool of `reconcile`, which finds out whether the call has happened, and then the [setting](OnUnknown) of the tool.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,7 +87,8 @@ pub(super) async fn decide_unknown(
     {
         return Ok(Resumed::Attempt(attempts));
     }
-    let arguments = prepared.arguments().ok().map(Cow::into_owned).filter(|_| tool.reconcile().is_some());
+    let given = tool.reconcile().and_then(|_| prepared.arguments().ok());
+    let arguments = given.map(|arguments| arguments.value().clone());
     match reconciled(ctx, tool, arguments).await {
         Some(Value::Null) => return run_again(run, ctx, tool, prepared, attempts).await,
         Some(result) => return happened(result),

@@ -31,7 +31,7 @@ pub(super) fn of_call(finished: Result<ToolReturn, CallError>, structured: bool)
 
 fn of_return(mut returned: ToolReturn, structured: bool) -> CallToolResult {
     let files = std::mem::take(returned.attachments_mut());
-    let value = structured.then(|| returned.to_value());
+    let value = structured.then(|| returned.value().clone());
     let has_text = files.is_empty() || !returned.value().is_null();
     let text = has_text.then(|| ContentBlock::text(returned.into_text()));
     let mut result = CallToolResult::success(text.into_iter().chain(files.iter().map(content)).collect());

@@ -83,6 +83,11 @@ impl Fields {
         Some(self.declared[place].1)
     }
 
+    /// Returns whether fields are matched by patterns.
+    pub(super) fn have_patterns(&self) -> bool {
+        !self.by_pattern.is_empty()
+    }
+
     /// Returns whether the rules describe a field of this name.
     pub(super) fn describe(&self, name: &str) -> bool {
         self.others != Others::Any || self.declared(name).is_some() || self.matching(name).next().is_some()

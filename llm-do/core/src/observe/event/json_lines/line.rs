@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use self::kind::write_kind;
-use crate::base::json::{write_integer, write_json, write_text};
+use crate::base::json::{write_integer, write_text};
 use crate::observe::event::Event;
 
 /// Writes events, each as one line of JSON. It keeps the texts that the last event has in common with most that follow.
@@ -48,7 +48,7 @@ struct SecondText {
 impl LineWriter {
     /// Adds the line of an event, with its line break.
     pub(in crate::observe::event) fn write(&mut self, line: &mut String, event: &Event) -> serde_json::Result<()> {
-        self.call.write(line, event)?;
+        self.call.write(line, event);
         write_integer(line, event.seq);
         self.name.write(line, event);
         self.second.write(line, event.time);
@@ -60,7 +60,7 @@ impl LineWriter {
 
 impl CallText {
     /// Adds the start of a line, before the number of the event.
-    fn write(&mut self, line: &mut String, event: &Event) -> serde_json::Result<()> {
+    fn write(&mut self, line: &mut String, event: &Event) {
         let Event { run, call, parent, .. } = event;
         let is_same_run = !self.text.is_empty() && Arc::ptr_eq(&self.run, run);
         if !is_same_run {
@@ -76,11 +76,13 @@ impl CallText {
             self.text.truncate(self.before_call);
             write_integer(&mut self.text, *call);
             self.text.push_str(",\"parent\":");
-            write_json(&mut self.text, parent)?;
+            match parent {
+                Some(parent) => write_integer(&mut self.text, *parent),
+                None => self.text.push_str("null"),
+            }
             self.text.push_str(",\"seq\":");
         }
         line.push_str(&self.text);
-        Ok(())
     }
 }
 

@@ -307,7 +307,7 @@ pub(super) fn names(object: &Value) -> impl Iterator<Item = &str> {
 
 /// Decodes arguments as those of a call; fails if no call can have them.
 fn decode(tool: &Registered, arguments: &Value) -> Result<Value, String> {
-    let decoded = Prepared::decode(tool, arguments.clone(), true).and_then(|call| call.shown());
+    let decoded = Prepared::decode(tool, arguments.clone()).and_then(|call| call.shown());
     let decoded = decoded.map_err(|fault| fault.to_string())?;
     if let Some(given) = decoded.given {
         return Err(format!("the tool does not read all of {given}"));

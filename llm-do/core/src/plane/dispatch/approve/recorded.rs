@@ -81,7 +81,7 @@ impl Run {
             let Some(answer) = used_up_answer(ctx, round).await? else { return Ok(()) };
             self.remember_recorded(ctx, tool, prepared, &answer)?;
             let Some(edited) = answer.edited_arguments().cloned() else { return Ok(()) };
-            *prepared = decode_async(ctx, tool, edited, true).await?;
+            *prepared = decode_async(ctx, tool, edited).await?;
             if !self.guard_edit(ctx, tool, prepared).await? {
                 return Ok(());
             }
@@ -140,8 +140,7 @@ impl Run {
     ) -> Result<Option<Value>, CallError> {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
         self.remember_recorded(ctx, tool, prepared, &answer)?;
-        let edited =
-            answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone().into()), true)).transpose()?;
+        let edited = answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone().into()))).transpose()?;
         let was_approved = answer.is_approved();
         let (rule, answer) = if has_result || !was_approved {
             (RuleSource::Journal, answer)

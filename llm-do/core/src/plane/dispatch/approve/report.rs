@@ -1,6 +1,5 @@
 //! Events about the approval of a call.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -69,7 +68,7 @@ impl<'c> RequestReports<'c> {
 /// Reports that a rule blocks the recorded edit of a call.
 pub(super) fn emit_refused_edit(ctx: &CallContext, edited: &Prepared, rule: &RuleSource, reason: &str) {
     ctx.emit(|| EventKind::EditRefused {
-        arguments: edited.arguments().map(Cow::into_owned).unwrap_or_default(),
+        arguments: edited.arguments().map(|arguments| arguments.value().clone()).unwrap_or_default(),
         rule: Some(rule.clone()),
         reason: reason.to_owned(),
     });

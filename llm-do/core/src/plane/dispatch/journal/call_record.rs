@@ -115,6 +115,6 @@ pub fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcome> {
     if matches!(outcome, RecordedOutcome::Failure(Failure::Model { .. })) {
         return None;
     }
-    let result = outcome.into_result(tool, &TextOnly).map(|returned| returned.into_value().into());
+    let result = outcome.into_result(tool, &TextOnly).map(|returned| event::EventValue::from_json(returned.content));
     Some(result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result))
 }

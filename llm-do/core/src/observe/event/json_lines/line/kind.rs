@@ -7,7 +7,7 @@ use llm_do_providers::{ResponsePart, ToolCall, Usage};
 use crate::base::json::{write_integer, write_json, write_text};
 use crate::base::usage::RunUsage;
 use crate::observe::event::{
-    ApprovalScope, Caller, ContentMessage, ContentResult, DecidedBy, Delta, EventKind, EventPart, EventValue, Outcome,
+    ApprovalScope, Caller, ContentMessage, ContentResult, DecidedBy, Delta, EventKind, EventPart, Outcome,
     RequestContent, RuleSource,
 };
 
@@ -33,7 +33,7 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
                 Caller::Code => "\",\"by\":\"code\",\"arguments\":",
                 Caller::Model => "\",\"by\":\"model\",\"arguments\":",
             });
-            write_value(line, arguments)?;
+            line.push_str(&arguments.text());
             if let Some(effect) = effect {
                 line.push_str(",\"effect\":");
                 write_json(line, effect)?;
@@ -48,7 +48,7 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
             replayed: false,
         } if attachments.is_empty() => {
             line.push_str(",\"kind\":\"call_finished\",\"result\":");
-            write_value(line, result)?;
+            line.push_str(&result.text());
             line.push_str(",\"elapsed_ms\":");
             write_integer(line, *elapsed_ms);
             Ok(())
@@ -141,14 +141,6 @@ fn write_total(line: &mut String, RunUsage { tool_calls, model, cost }: &RunUsag
         write_json(line, &cost.unpriced)?;
     }
     line.push('}');
-    Ok(())
-}
-
-fn write_value(line: &mut String, value: &EventValue) -> serde_json::Result<()> {
-    match value.json() {
-        Some(json) => line.push_str(json),
-        None => write_json(line, value)?,
-    }
     Ok(())
 }
 
