@@ -284,5 +284,5 @@ pub(super) fn state_of<'a>(injected: impl Iterator<Item = &'a Injected>) -> Opti
 /// A function that makes the key of a type of state.
 fn state_key(ty: &Type) -> TokenStream {
     let written = spelled(ty);
-    quote!(|| __llm_do::StateKey::of::<#ty>(#written))
+    quote!(|| __llm_do::StateKey::new::<#ty>(#written))
 }

@@ -242,7 +242,7 @@ const _: () = {
     impl __llm_do::Stateful for Database {
         const NAME: &'static str = "database";
         const STATE: &'static [fn() -> __llm_do::StateKey] = &[
-            || __llm_do::StateKey::of::<Url>("Url"),
+            || __llm_do::StateKey::new::<Url>("Url"),
         ];
         fn open(__ctx: &__llm_do::CallContext) -> __llm_do::Opening<Self> {
             let __injected_0 = match <CallContext as __llm_do::FromContext>::from_context(

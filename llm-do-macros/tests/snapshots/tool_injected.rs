@@ -193,7 +193,7 @@ const _: () = {
         __llm_do::Location::new(::core::file!(), ::core::line!())
         .package(::core::option_env!("CARGO_PKG_NAME"),
         ::core::option_env!("CARGO_PKG_VERSION")),).composite().state(& [||
-        __llm_do::StateKey::of:: < Database > ("Database")]).output({
+        __llm_do::StateKey::new:: < Database > ("Database")]).output({
         #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
         count as __llm_do::Tool > ::Output >> ::SCHEMA }).error({
         #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <

@@ -87,11 +87,11 @@ impl Agreement {
         let name = digest_key(name);
         // Read again, since the user may have added rules before.
         let latest = self.file().and_then(|file| read(&file)).ok().and_then(|mut answers| answers.remove(&self.opened));
-        let before = Some(Digest::of(before));
+        let before = Some(Digest::new(before));
         let is_unchanged = |kept: &Kept| kept.files.get(&name) == before.as_ref();
         let found = latest.into_iter().chain([self.kept.clone()]).find(is_unchanged);
         let mut kept = found.ok_or_else(|| io::Error::other("the file changed meanwhile"))?;
-        kept.files.insert(name, Digest::of(after));
+        kept.files.insert(name, Digest::new(after));
         kept.demands.extend(demands);
         Self { kept, ..self.clone() }.keep()
     }

@@ -263,7 +263,8 @@ fn of_worker_dir(folder: &Path, workers: &[(&WorkerSpec, &Origin)], has_files: b
     demands.extend(root.map(|text| Demand::new(Kind::Root, "", format!("its tools work on the files of {text}"))));
     demands.sort_by_key(|demand| demand.kind);
     // Of the workers and not of their files: these workers run, even if a file changed since it was read.
-    let files = workers.iter().map(|(spec, origin)| (origin.to_string(), Digest::of(spec.to_worker_file().as_bytes())));
+    let files =
+        workers.iter().map(|(spec, origin)| (origin.to_string(), Digest::new(spec.to_worker_file().as_bytes())));
     let agreement = Agreement::new(folder, folder, &demands, files.collect());
     Subject { name: folder.display().to_string(), demands, agreement }
 }

@@ -58,7 +58,7 @@ const ALL: Texts = Texts {
 const ONCE: &str = "Agree to all of it, for this command? ";
 
 impl Texts {
-    fn of(demands: &[&Demand]) -> &'static Self {
+    fn for_demands(demands: &[&Demand]) -> &'static Self {
         let is_all = |kind| demands.iter().all(|demand| demand.kind == kind);
         if is_all(Kind::Approval) {
             &APPROVALS
@@ -97,7 +97,7 @@ impl Trust {
         let demands: Vec<_> = open.iter().flat_map(|subject| &subject.demands).collect();
         if self == Self::Show {
             if !demands.is_empty() {
-                let what = Texts::of(&demands).what;
+                let what = Texts::for_demands(&demands).what;
                 note(&format!("note: {what}; `run` and `chat` ask about this:{}", whole(&demands)));
             }
             return Ok(Answer::Nothing);
@@ -132,7 +132,7 @@ fn ask(
     is_for_one_command: bool,
 ) -> Result<Answer, CommandError> {
     let (list, is_clipped) = clipped(demands);
-    let texts = Texts::of(demands);
+    let texts = Texts::for_demands(demands);
     note(&format!("{}:{list}{}", texts.heading, changed(known)));
     let question = if is_for_one_command { ONCE } else { texts.question };
     if !agrees(question, demands, is_clipped).map_err(CommandError::from_error)? {
@@ -177,7 +177,7 @@ fn refused(open: &[Subject], demands: &[&Demand], known: &[Known]) -> CommandErr
         "{}, and no user agreed to this, in {}:{}{}\n\
          nothing is run: read these files, then give --trust-project to agree to it for this command, or run it once in a \
          terminal to be asked",
-        Texts::of(demands).what,
+        Texts::for_demands(demands).what,
         names.join(", "),
         clipped(demands).0,
         changed(known)

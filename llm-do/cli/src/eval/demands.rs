@@ -37,7 +37,7 @@ pub(super) fn of_dataset(
     demands.sort_by_key(|demand| demand.kind);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // Of what was read and not of the file, which may have changed since.
-    let digests = Digests::from([(name, Digest::of(dataset.to_yaml().as_bytes()))]);
+    let digests = Digests::from([(name, Digest::new(dataset.to_yaml().as_bytes()))]);
     let agreement = Agreement::new(path, &root(path, project), &demands, digests);
     Subject { name: path.display().to_string(), demands, agreement }
 }

@@ -33,7 +33,7 @@ pub(super) fn propose(
     let builder = settings.add_model(builder);
     let cases = cases(worker, options)?;
     let proposer = proposer(worker, options);
-    let files = Files::of(options, proposer.script_name());
+    let files = Files::new(options, proposer.script_name());
     let folder = files.open()?;
     let token = builder.cancellation_token();
     let mut builder = proposer.prepared(builder);
@@ -76,7 +76,7 @@ fn failure(error: ProposeError) -> CommandError {
 }
 
 impl Files {
-    fn of(options: &HardenOptions, name: &str) -> Self {
+    fn new(options: &HardenOptions, name: &str) -> Self {
         let file = |end: &str| format!("{name}.{end}");
         Self {
             folder: options.propose.out.clone().unwrap_or_default(),

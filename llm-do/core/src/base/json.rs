@@ -1,6 +1,7 @@
-//! A serializer of JSON that looks for characters to escape in eight bytes at a time: most of what a call writes is text.
+//! A serializer of JSON that searches eight bytes at a time for characters to escape, since most of the written data is
+//! text.
 //!
-//! The types that are written are of other crates, so its methods are inlined there.
+//! The written types are in other crates, so its methods are inlined there.
 
 mod text;
 
@@ -12,14 +13,14 @@ use serde_json::{Error, Result};
 
 pub(crate) use self::text::{has_escaped, write_text};
 
-/// The name by which `serde_json` recognizes its `RawValue`, which is passed on as it was written.
+/// The name by which `serde_json` recognizes its `RawValue`, which is written unchanged.
 pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Adds a value as JSON, exactly as `serde_json` writes it.
 ///
 /// # Errors
 ///
-/// Returns an error for what `serde_json` rejects, and for a map whose keys are not texts.
+/// Returns an error for values that `serde_json` rejects, and for a map whose keys are not texts.
 #[inline]
 pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut String, value: &T) -> Result<()> {
     value.serialize(Json { out, is_raw: false })
@@ -29,7 +30,7 @@ pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut String, value: &T) -> 
 #[inline]
 pub(crate) fn write_integer(out: &mut String, value: impl itoa::Integer + Copy + TryInto<u8>) {
     match value.try_into() {
-        // Most counts.
+        // Most counts have one digit.
         Ok(digit @ 0..10) => out.push(char::from(b'0' + digit)),
         _ => out.push_str(itoa::Buffer::new().format(value)),
     }
@@ -38,7 +39,7 @@ pub(crate) fn write_integer(out: &mut String, value: impl itoa::Integer + Copy +
 /// Serializes to the end of a buffer.
 struct Json<'a> {
     out: &'a mut String,
-    /// Whether a text is JSON, which is added as it is.
+    /// Whether a text is JSON, which is written unchanged.
     is_raw: bool,
 }
 
@@ -46,9 +47,9 @@ struct Json<'a> {
 struct Items<'a> {
     out: &'a mut String,
     is_first: bool,
-    /// Whether it is a [`RAW_VALUE`] instead: its only field is the whole.
+    /// Whether it is a [`RAW_VALUE`] instead, whose only field is the whole value.
     is_raw: bool,
-    /// Closes it.
+    /// The text that closes it.
     end: &'static str,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Json<'a> {
         Items { out: self.out, is_first: true, is_raw: false, end }
     }
 
-    /// Starts an object with a variant's name, and the array or object that the variant has.
+    /// Starts an object with a variant's name, and the array or object inside the variant.
     #[inline]
     fn variant(self, name: &'static str, start: &str, end: &'static str) -> Items<'a> {
         self.out.push('{');
@@ -110,7 +111,7 @@ macro_rules! integers {
     };
 }
 
-/// Values that are written as `serde_json` writes them, since few are.
+/// Rare values, which are written by `serde_json`.
 macro_rules! as_serde_json {
     ($($method:ident($type:ty))*) => {
         $(#[inline]

@@ -13,7 +13,7 @@ use crate::base::error::Fault;
 use crate::base::json::write_json;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 
-/// The memory in bytes that a text has from the start, as in `serde_json`.
+/// The initial capacity of a text in bytes, as in `serde_json`.
 pub(crate) const TEXT_CAPACITY: usize = 128;
 
 /// Serializes a value as JSON of at most [`MAX_VALUE_DEPTH`] levels.
@@ -35,7 +35,7 @@ pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> Option<String> {
     write_text(value, &mut text).then_some(text)
 }
 
-/// Writes what [`to_text`] returns to the end of `text`; returns whether it could.
+/// Appends the result of [`to_text`] to `text`; returns whether that succeeded.
 pub(crate) fn write_text<T: Serialize + ?Sized>(value: &T, text: &mut String) -> bool {
     let is_exceeded = Cell::new(false);
     write_json(text, &Part::new(value, Depth::of_text(&is_exceeded))).is_ok()
@@ -43,7 +43,7 @@ pub(crate) fn write_text<T: Serialize + ?Sized>(value: &T, text: &mut String) ->
 
 /// Serializes a value as [`to_value`] does, and drops it.
 ///
-/// A value that is nested too deep is leaked: its `Drop` would overflow the stack.
+/// A value that is nested too deeply is leaked, since its `Drop` would overflow the stack.
 pub(crate) fn into_value<T: Serialize>(value: T) -> Result<Value, Fault> {
     let written = to_value(&value);
     if written.as_ref().is_err_and(Fault::is_too_deep) {

@@ -96,7 +96,7 @@ pub struct WorkerSpec {
     pub(crate) effect_reason: Option<String>,
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
-    /// The registered item whose arguments it takes, until a registry has replaced this by their schema.
+    /// The registered item whose arguments it takes, until a registry has replaced this with their schema.
     pub(crate) input_of: Option<String>,
     pub(crate) output_schema: Option<Value>,
     /// Whether the schema of the output comes from a Rust type.
@@ -234,7 +234,7 @@ impl WorkerSpec {
         self
     }
 
-    /// Returns a schema that is shallow enough for recursive functions; drops any other and remembers its name.
+    /// Returns a schema that is shallow enough for recursive functions; drops a deeper schema and records its name.
     fn keep_shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
         self.too_deep.retain(|known| *known != what);
         let shallow = nesting::shallow(schema).ok();
@@ -262,13 +262,14 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets how often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried. Default: 2.
+    /// Sets the maximum number of consecutive retries of the output, of invalid arguments of one tool, or of equal
+    /// calls that fail. Default: 2.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Sets what a call and all calls below it may use. Default: the run's limits.
+    /// Sets the limits of a call and all calls below it. Default: the run's limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);
         self

@@ -110,7 +110,7 @@ mod tests {
         let covered = (0..400)
             .filter(|seed| {
                 let values: Vec<f64> = (0..50).map(|_| f64::from(u8::from(random.index(10) < 3))).collect();
-                let interval = estimate(&values, Bounds::of(&values), *seed).unwrap();
+                let interval = estimate(&values, Bounds::of_metric(&values), *seed).unwrap();
                 interval.low <= 0.3 && 0.3 <= interval.high
             })
             .count();

@@ -249,12 +249,12 @@ impl Proposer {
         cases: &Cases,
     ) -> Result<Proposal, ProposeError> {
         let worker = Arc::clone(self.worker_in(&registry)?);
-        let split = Split::of(cases, &self.agreement);
+        let split = Split::new(cases, &self.agreement);
         if split.shown.is_empty() {
             let usable = split.selecting.len() + split.held_back.len();
             return Err(ProposeError::TooFewCases { worker: self.worker.clone(), cases: usable });
         }
-        let subject = Subject::of(&self.name, &worker, &registry)?;
+        let subject = Subject::new(&self.name, &worker, &registry)?;
         ScriptProcess::check(self.interpreter.as_deref()).await.map_err(ProposeError::Interpreter)?;
         let recorded = cases.calls(builder.price_table());
         let builder = builder.without_journal_and_shadows();
@@ -288,7 +288,7 @@ struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn of(name: &'a str, worker: &'a Registered, registry: &Registry) -> Result<Self, ProposeError> {
+    fn new(name: &'a str, worker: &'a Registered, registry: &Registry) -> Result<Self, ProposeError> {
         let parameters = Arc::new(candidate::parameters(worker));
         let own = ScriptCallee { shown: name.into(), parameters, ..worker.as_callee(&worker.name) };
         let tools = candidate::allowed(registry, worker).into_iter().map(|tool| tool.as_callee(&tool.name)).collect();

@@ -89,7 +89,7 @@ impl Connections {
 
     /// Admits a connection, if there is room for it or another one can be closed.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<OpenConnection> {
-        let (address, now) = (ClientAddress::of(address), Instant::now());
+        let (address, now) = (ClientAddress::from_ip(address), Instant::now());
         let (close, closed) = oneshot::channel();
         let mut state = self.state.lock().ignore_poison();
         if !state.make_room(address, self.limits, now) {
@@ -200,7 +200,7 @@ impl Drop for Entry {
 mod tests {
     use super::*;
 
-    fn of(limits: (usize, usize)) -> Arc<Connections> {
+    fn with_limits(limits: (usize, usize)) -> Arc<Connections> {
         Arc::new(Connections::new(ConnectionLimits { total: limits.0, per_address: limits.1 }))
     }
 
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_oldest_connection_without_a_request_makes_room() {
-        let connections = of((16, 16));
+        let connections = with_limits((16, 16));
         let mut open: Vec<_> = (0..14).map(|_| admit(&connections, "127.0.0.1").unwrap()).collect();
         open[0].entry.set_stage(Stage::Answer);
         open[0].entry.allow();
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn answers_to_allowed_clients_are_never_closed_and_others_are_last() {
-        let connections = of((8, 8));
+        let connections = with_limits((8, 8));
         let mut open: Vec<_> = (0..7).map(|_| admit(&connections, "192.0.2.1").unwrap()).collect();
         for open in &open {
             open.entry.set_stage(Stage::Answer);
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn one_address_has_its_share_and_a_known_client_finds_room() {
-        let connections = of((16, 4));
+        let connections = with_limits((16, 4));
         let known = admit(&connections, "203.0.113.9").unwrap();
         known.entry.allow();
         drop(known);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_connection_counts_until_it_is_dropped() {
-        let connections = of((8, 2));
+        let connections = with_limits((8, 2));
         for _ in 0..100 {
             let one = admit(&connections, "192.0.2.1").unwrap();
             one.entry.set_stage(Stage::Answer);

@@ -18,7 +18,7 @@ pub type Digests = BTreeMap<String, Digest>;
 pub struct Digest(String);
 
 impl Digest {
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn new(bytes: &[u8]) -> Self {
         Self::hexadecimal(&Sha256::digest(bytes))
     }
 

@@ -103,7 +103,7 @@ impl Folder {
             return Err(io::Error::other(too_large()));
         }
         self.count_text(bytes.len(), texts)?;
-        self.read.borrow_mut().insert(digest_key(&inside), Digest::of(&bytes));
+        self.read.borrow_mut().insert(digest_key(&inside), Digest::new(&bytes));
         String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not valid UTF-8"))
     }
 

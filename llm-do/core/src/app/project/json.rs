@@ -28,7 +28,7 @@ pub(super) fn read(text: &str, faults: &mut Vec<Fault>) -> Option<Node> {
         faults.push(Fault::new(Place { line: error.line().max(1), column: error.column() }, invalid(&error)));
         return None;
     }
-    let lines = Lines::of(text);
+    let lines = Lines::new(text);
     match parse_to_ast(text, &CollectOptions::default(), &STRICT) {
         Ok(parsed) => Some(Converter { lines, faults }.node(parsed.value?)),
         Err(error) => {
@@ -51,7 +51,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self { begins: std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect() }
     }

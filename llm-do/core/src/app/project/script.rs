@@ -58,7 +58,7 @@ pub(super) fn read(path: &Path, report: &mut Report) -> Option<(ScriptFile, Orig
 #[cfg(feature = "script")]
 fn open(path: &Path, text: &str) -> Result<ScriptTool, Vec<String>> {
     let file = shown(path).display().to_string();
-    ScriptTool::of(&file, &stem(path), text).map_err(|fault| fault.faults().to_vec())
+    ScriptTool::from_text(&file, &stem(path), text).map_err(|fault| fault.faults().to_vec())
 }
 
 #[cfg(feature = "script")]

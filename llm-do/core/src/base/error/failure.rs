@@ -17,9 +17,9 @@ use super::{CallError, Fault, chain};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
     Failed(String),
-    /// A tool failed with an error of the type that it declares: the failed call, or a nested one whose error was passed on.
+    /// A tool failed with an error of its declared type: the failed call, or a nested call whose error was passed on.
     Typed(StoredError),
-    /// The call `of` timed out. It is the failed call itself, or, with `text`, a nested call whose error was passed on.
+    /// The call `of` timed out: the failed call itself, or, with `text`, a nested call whose error was passed on.
     TimedOut {
         of: String,
         after: Duration,
@@ -33,7 +33,7 @@ pub(crate) enum Failure {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
-    /// The call `of` abstained. It is the failed call itself, or, with `text`, a nested call whose error was passed on.
+    /// The call `of` abstained: the failed call itself, or, with `text`, a nested call whose error was passed on.
     Unsure {
         of: String,
         reason: String,

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-/// The maximum number of fields of an object: they are searched linearly.
+/// The maximum number of fields of an object, since they are searched linearly.
 const MAX_FIELDS: usize = 256;
 
 /// A simple schema: types, bounds of integers, items and fields.
 ///
-/// It only accepts: a value that it does not accept goes to the validator, which decides and reports the faults.
+/// The check only accepts. A value that it does not accept goes to the validator, which decides and reports the faults.
 #[derive(Debug, Default)]
 pub(super) struct Simple {
     null: bool,
@@ -52,12 +52,12 @@ impl Simple {
         Some(())
     }
 
-    /// Returns whether a keyword has no effect beyond what was parsed.
+    /// Returns whether a keyword has no effect beyond the parsed ones.
     fn knows(&self, key: &str) -> bool {
         match key {
             "type" | "description" | "default" | "examples" => true,
             "minimum" | "maximum" => self.integer.is_some(),
-            // A format restricts strings. The bounds that the format of an integer implies were added before.
+            // A format restricts strings. The bounds of an integer format were added before.
             "format" => self.integer.is_some() && !self.string,
             "items" => self.array.is_some(),
             "properties" | "required" | "additionalProperties" | "$defs" => self.object.is_some(),
@@ -83,7 +83,7 @@ impl Simple {
     }
 }
 
-/// Returns whether all fields match and no required one is missing; most are in the order of the schema.
+/// Returns whether all fields match and no required field is missing; most fields are in the order of the schema.
 fn hold(fields: &[Field], values: &Map<String, Value>) -> bool {
     let mut missing = fields.iter().filter(|field| field.is_required).count();
     let mut next = 0;

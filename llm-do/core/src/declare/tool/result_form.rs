@@ -1,12 +1,12 @@
-//! How a call's result is written.
+//! The form in which a call's result is written.
 
-/// How a function's result is written, for the one who reads it.
+/// The form in which a function's result is written, for its reader.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResultForm {
-    /// As a value.
+    /// A JSON value.
     #[default]
     Value,
-    /// As JSON text, since the caller wants text, and nothing else reads it but sinks.
+    /// JSON text, since the caller requested text, and only sinks read the result besides it.
     Text,
 }

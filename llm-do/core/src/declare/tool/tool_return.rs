@@ -47,7 +47,7 @@ pub struct ToolReturn {
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Value(Value),
-    /// JSON text, in [`ResultForm::Text`]: the caller reads it, and events have it as it is.
+    /// JSON text, in [`ResultForm::Text`]: the caller reads it, and events contain it unchanged.
     Json(String),
 }
 
@@ -80,7 +80,7 @@ impl Content {
 }
 
 impl ToolReturn {
-    /// Creates a result from a text, which the model reads as it is.
+    /// Creates a result from a text, which the model reads unchanged.
     pub fn text(text: impl Into<String>) -> Self {
         Value::String(text.into()).into()
     }
@@ -94,7 +94,7 @@ impl ToolReturn {
         Ok(nesting::to_value(value).map_err(|fault| serde_json::Error::custom(fault.model_message()))?.into())
     }
 
-    /// Hands the call over to a worker: the worker's answer becomes the tool's result.
+    /// Delegates the call to a worker, whose answer becomes the tool's result.
     ///
     /// The worker is chosen as by [`CallContext::subtask`](crate::plane::context::CallContext::subtask), among those that the tool may call.
     pub fn subtask(request: SubtaskRequest) -> Self {
@@ -117,7 +117,7 @@ impl ToolReturn {
     pub fn value(&self) -> &Value {
         match &self.content {
             Content::Value(value) => value,
-            // Who can call this gets a value: a caller that asked for text takes it instead.
+            // Callers of this method requested a value; callers that requested text use `into_json`.
             Content::Json(_) => &Value::Null,
         }
     }
@@ -139,24 +139,24 @@ impl ToolReturn {
         }
     }
 
-    /// Returns the value as a model reads it: a text as it is, everything else as JSON.
+    /// Returns the value as a model reads it: a text unchanged, all other values as JSON.
     pub(crate) fn into_text(self) -> String {
         match self.content {
             Content::Value(Value::String(text)) => text,
             Content::Value(value) => value.to_string(),
-            // A text is written with quotes and escapes.
+            // In JSON, a text has quotes and escapes.
             Content::Json(json) if json.starts_with('"') => serde_json::from_str(&json).unwrap_or(json),
             Content::Json(json) => json,
         }
     }
 
-    /// Returns a copy of the value, however it was written.
+    /// Returns a copy of the value, in whichever form it was written.
     #[cfg(feature = "mcp")]
     pub(crate) fn to_value(&self) -> Value {
         self.content.to_value().into_owned()
     }
 
-    /// Returns the value, however it was written.
+    /// Returns the value, in whichever form it was written.
     pub(crate) fn into_value(self) -> Value {
         self.content.into_value()
     }
@@ -216,7 +216,7 @@ pub(super) fn shallow(value: Value) -> Result<Value, BoxError> {
     nesting::shallow(value).map_err(|fault| unwritten(&fault))
 }
 
-/// Returns the error of a function whose result cannot be passed on as JSON.
+/// Returns the error of a function whose result cannot be written as JSON.
 fn unwritten(fault: &Fault) -> BoxError {
     format!("invalid result: {}", fault.model_message()).into()
 }

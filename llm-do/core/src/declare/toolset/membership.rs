@@ -5,9 +5,9 @@
 //! type-level list of digits, since digits can be distinguished as types. At run time the names themselves are
 //! compared, so a hash collision cannot permit a call; and the registry rejects two tools of the same name.
 //!
-//! The compiler evaluates a declaration for each call, so its work matters; `benches/compile` measures it. That is
-//! why the tool is a parameter of the answers and not of the traits: what holds for a list is then proved once for
-//! all calls. A list is searched only up to the first yes.
+//! The compiler evaluates a declaration for each call, so its work matters; `benches/compile` measures it. That is why
+//! the tool is a parameter of the answers and not of the traits: a property of a list is then proved once for all
+//! calls. A list is searched only up to the first yes.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! A JSON value in an event, which stays text until something reads it.
+//! A JSON value in an event, which stays text until it is read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,8 +13,8 @@ use crate::declare::tool::{Content, ToolReturn};
 
 /// A JSON value in an event: the arguments or the result of a call.
 ///
-/// A call from text to text has no value, only text, and its events have that text. [`value`](Self::value) parses it each time it
-/// is called; [`text`](Self::text) and the JSON of an event do not parse it.
+/// A call from text to text has only JSON text, and its events share that text. [`value`](Self::value) parses it on
+/// each call; [`text`](Self::text) and serialization do not parse it.
 ///
 /// # Examples
 ///
@@ -32,24 +32,24 @@ pub struct EventValue(Form);
 
 #[derive(Clone)]
 enum Form {
-    /// May be shared with the call.
+    /// A value, possibly shared with the call.
     Value(Arc<Value>),
     /// Valid JSON, without white space between tokens.
     Text(String),
 }
 
 impl EventValue {
-    /// Returns the value of a JSON text without white space between tokens.
+    /// Creates a value from JSON text without white space between tokens.
     pub(crate) fn from_json(text: String) -> Self {
         Self(Form::Text(text))
     }
 
-    /// Returns a value that a call has too.
+    /// Creates a value that is shared with a call.
     pub(crate) fn from_shared(value: Arc<Value>) -> Self {
         Self(Form::Value(value))
     }
 
-    /// Returns the value of a call's result, in the form that the call has it in.
+    /// Creates the value of a call's result, in the form in which the call has it.
     pub(crate) fn of_result(returned: &ToolReturn) -> Self {
         match &returned.content {
             Content::Value(value) => value.clone().into(),
@@ -90,14 +90,14 @@ impl From<Value> for EventValue {
     }
 }
 
-/// `null`.
+/// Returns `null`.
 impl Default for EventValue {
     fn default() -> Self {
         Value::Null.into()
     }
 }
 
-/// Compares the values: the order of fields makes no difference.
+/// Compares the values; the order of fields is irrelevant.
 impl PartialEq for EventValue {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
@@ -113,7 +113,7 @@ impl PartialEq<Value> for EventValue {
     }
 }
 
-/// The JSON text.
+/// Writes the JSON text.
 impl fmt::Display for EventValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -133,13 +133,13 @@ impl Serialize for EventValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Form::Value(value) => value.serialize(serializer),
-            // As `RawValue` does, which would parse the text once more.
+            // The serialization of `RawValue`, which would parse the text once more.
             Form::Text(text) if serializer.is_human_readable() => {
                 let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
                 raw.serialize_field(RAW_VALUE, text.as_str())?;
                 raw.end()
             }
-            // Not JSON.
+            // The format is not JSON.
             Form::Text(_) => self.value().serialize(serializer),
         }
     }

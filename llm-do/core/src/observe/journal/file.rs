@@ -145,7 +145,7 @@ impl OpenJournal {
     /// Returns the recorded value of a step, or an error if the file can no longer be written.
     async fn look_up(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
         let recorded = self.replay.look_up(step).await?;
-        // After the wait for other calls, so that no effect runs that cannot be recorded.
+        // Checked after the wait for other calls, so that no effect runs that cannot be recorded.
         self.writer.check().map_err(|error| self.io(error))?;
         Ok(recorded)
     }
@@ -164,7 +164,7 @@ impl OpenJournal {
     fn record(&self, record: Record) -> Result<(Value, PendingWrite), JournalError> {
         let mut line = serde_json::to_vec(&record).map_err(|error| self.io(error.into()))?;
         line.push(b'\n');
-        // Under one lock, so that lines are in the order of the records, and each key has one.
+        // Both happen under one lock, so that lines are in the order of the records, and each key has one line.
         let mut replay = self.replay();
         if let Some(earlier) = replay.get(&record.key) {
             return Ok((earlier.value.clone(), self.writer.write(Vec::new())));

@@ -35,7 +35,7 @@ impl MemoryJournal {
         self.replay().records().cloned().collect()
     }
 
-    /// Returns a copy as a second process would load it: with all records so far, and none replayed yet.
+    /// Returns a copy as a new process would load it: with all records so far, and no record replayed.
     #[must_use]
     pub fn replayed(&self) -> Self {
         Self(Arc::new(SharedReplay::new(self.replay().restarted())))

@@ -8,14 +8,14 @@ use crate::declare::argument::Given;
 use crate::plane::context::CallContext;
 use crate::plane::registry::{Prepared, Registered};
 
-/// What reads the arguments and the result of a call, each including those before it.
+/// The readers of the arguments and the result of a call; each variant includes the previous ones.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Readers {
-    /// The tool alone: text stays text.
+    /// Only the tool; text stays text.
     Tool,
-    /// Sinks, which take the arguments as the tool decoded them.
+    /// Sinks, which take the arguments as decoded by the tool.
     Sinks,
-    /// An approver, a guard, a journal, a shadow or the plan of a dry run, which take the arguments as they were given too.
+    /// An approver, a guard, a journal, a shadow or the plan of a dry run, which also take the arguments as given.
     Plane,
 }
 
@@ -36,12 +36,12 @@ impl Readers {
 
 /// Checks and decodes the arguments of a call; `null` stands for an empty object.
 ///
-/// `given` is an error if they are not JSON; `is_read` is whether anything other than the tool needs them.
+/// `given` is an error if the arguments are not JSON. `is_read` is whether they have readers besides the tool.
 pub(super) fn decode(tool: &Registered, given: Result<Given, String>, is_read: bool) -> Result<Prepared, CallError> {
     decode_or_keep(tool, given, is_read, &mut None)
 }
 
-/// Decodes as [`decode`] does; arguments that cannot be decoded are put into `refused`.
+/// Like [`decode`]; stores arguments that cannot be decoded in `refused`.
 pub(super) fn decode_or_keep(
     tool: &Registered,
     given: Result<Given, String>,
@@ -53,7 +53,7 @@ pub(super) fn decode_or_keep(
     decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
 }
 
-/// Decodes as [`decode`] does, with slow checks on a blocking thread; returns early if the call of `ctx` is stopped.
+/// Like [`decode`], with slow checks on a blocking thread; returns early if the call of `ctx` is stopped.
 pub(super) async fn decode_async(
     ctx: &CallContext,
     tool: &Registered,
@@ -63,7 +63,7 @@ pub(super) async fn decode_async(
     decode_async_or_keep(ctx, tool, arguments, is_read, &mut None).await
 }
 
-/// Decodes as [`decode_async`] does; arguments that cannot be decoded are put into `refused`.
+/// Like [`decode_async`]; stores arguments that cannot be decoded in `refused`.
 pub(super) async fn decode_async_or_keep(
     ctx: &CallContext,
     tool: &Registered,

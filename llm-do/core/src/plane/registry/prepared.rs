@@ -17,7 +17,7 @@ use crate::plane::definition::{RenderPrompt, Start};
 pub(crate) enum Prepared {
     Function {
         start: Box<dyn Start>,
-        /// Set if something may read the arguments.
+        /// Set if the arguments may have readers besides the tool.
         read: Option<Box<ReadArguments>>,
         /// The schema of the arguments, by which they are compared, if they may contain sets or maps.
         unordered: Option<Arc<CheckedSchema>>,
@@ -25,11 +25,11 @@ pub(crate) enum Prepared {
     Worker(Box<PreparedWorker>),
 }
 
-/// The arguments of a function that something may read.
+/// The arguments of a function for their readers.
 pub(crate) struct ReadArguments {
-    /// Before decoding; in normal form if they were written from a Rust type.
+    /// The arguments before decoding; in normal form if they were serialized from a Rust type.
     given: Value,
-    /// Decoded, once something shares them.
+    /// The decoded arguments, once they are shared.
     shared: Option<Arc<Value>>,
 }
 
@@ -55,11 +55,11 @@ pub(crate) struct NormalForm {
 
 /// The arguments of a call as shown to an approver.
 pub(crate) struct DisplayedArguments {
-    /// Decoded, with defaults filled in.
+    /// The decoded arguments, with defaults filled in.
     pub(crate) arguments: Value,
-    /// Before decoding, if that contains more.
+    /// The arguments before decoding, if they contain more.
     pub(crate) given: Option<Value>,
-    /// Their normal form, if it may be another one.
+    /// Their normal form, if it may differ.
     pub(crate) normal: Option<Box<NormalForm>>,
     pub(crate) has_files: bool,
 }
@@ -67,12 +67,12 @@ pub(crate) struct DisplayedArguments {
 impl Prepared {
     /// Checks arguments against the schema, which reports all faults, and decodes them.
     ///
-    /// `is_read` is whether something may read them before or during the call; if not, no copy is kept.
+    /// `is_read` is whether they may have readers before or during the call; if not, no copy is kept.
     pub(crate) fn decode(tool: &Registered, given: impl Into<Given>, is_read: bool) -> Result<Self, Fault> {
         Self::decode_or_keep(tool, given, is_read, &mut None)
     }
 
-    /// The same; arguments that cannot be decoded are put into `refused`, if something may read them.
+    /// Like [`decode`](Self::decode); stores arguments that cannot be decoded in `refused`, if they may have readers.
     pub(crate) fn decode_or_keep(
         tool: &Registered,
         given: impl Into<Given>,
@@ -89,7 +89,7 @@ impl Prepared {
 
     /// Decodes a function's arguments from their text; `is_read` is whether an event has them.
     ///
-    /// Returns `None` for a text that is not known to be valid, and for arguments whose types do not decide that alone.
+    /// Returns `None` if the text is not known to be valid, or if its types alone do not decide that.
     pub(crate) fn decode_text(tool: &Registered, text: &str, is_read: bool) -> Option<Self> {
         let Code::Function(decode) = &tool.code else { return None };
         let decode = Some(decode).filter(|decode| tool.reads_text(decode))?;
@@ -97,7 +97,8 @@ impl Prepared {
         Some(Self::Function { start, read: None, unordered: None })
     }
 
-    /// The same; arguments that take long to check are checked off the async threads.
+    /// Like [`decode_or_keep`](Self::decode_or_keep); arguments that take long to check are checked off the async
+    /// threads.
     pub(crate) async fn decode_apart(
         tool: &Registered,
         given: impl Into<Given>,
@@ -131,7 +132,7 @@ impl Prepared {
                 }
             }
             Code::Value(function) => {
-                // Functions that take JSON decode all that is valid.
+                // Functions that take JSON accept all arguments that the schema accepts.
                 let kept = (is_read && function.is_typed).then(|| given.value.clone());
                 match (function.decode)(given.value) {
                     Ok(start) => Ok(Self::Function { start, read: None, unordered: tool.unordered() }),
@@ -169,7 +170,7 @@ impl Prepared {
         }
     }
 
-    /// Returns the arguments, if they were made before.
+    /// Returns the arguments, if they were serialized before.
     fn shared(&self) -> Option<&Arc<Value>> {
         match self {
             Self::Function { read, .. } => read.as_ref()?.shared.as_ref(),
@@ -177,7 +178,7 @@ impl Prepared {
         }
     }
 
-    /// Makes the [arguments](Self::arguments), and their files known to [`find_files`].
+    /// Serializes the [arguments](Self::arguments), and registers their files with [`find_files`].
     fn write_arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
             Self::Function { start, read, unordered } => {
@@ -191,7 +192,7 @@ impl Prepared {
         }
     }
 
-    /// Returns the [arguments](Self::arguments), which are made once.
+    /// Returns the [arguments](Self::arguments), which are serialized once.
     pub(crate) fn share_arguments(&mut self) -> Result<Arc<Value>, Fault> {
         if let Some(arguments) = self.shared() {
             return Ok(Arc::clone(arguments));
@@ -212,7 +213,7 @@ impl Prepared {
         })
     }
 
-    /// Returns the [arguments](Self::normal_arguments) in normal form, made once where they are those of the call.
+    /// Returns the [arguments](Self::normal_arguments) in normal form, built once if they equal those of the call.
     pub(crate) fn share_normal_arguments(&mut self) -> Result<Arc<Value>, Fault> {
         let arguments = self.share_arguments()?;
         Ok(match self.unordered() {
@@ -231,7 +232,7 @@ impl Prepared {
     /// Returns the [arguments](Self::arguments) for the event of the call's start: as text if they were decoded from text.
     pub(crate) fn arguments_of_event(&mut self) -> Result<EventValue, Fault> {
         let text = match self {
-            // Nothing was kept to compare with, and nothing is sorted.
+            // Without a copy to compare with, and without sorting.
             Self::Function { start, read: None, unordered: None } => start.written_as_text(),
             _ => None,
         };
@@ -260,19 +261,20 @@ impl Prepared {
     }
 }
 
-/// Returns a copy of the arguments before decoding: the order of a Rust type's sets and maps has no meaning.
+/// Returns a copy of the arguments before decoding; sets and maps of a Rust type are sorted, since their order has no
+/// meaning.
 fn kept(tool: &Registered, given: &Given) -> Value {
     let copy = given.value.clone();
     if given.is_typed { tool.canonical(copy) } else { copy }
 }
 
-/// Returns encoded arguments with what only `given` has, in its order.
+/// Returns serialized arguments, completed with the fields that only `given` has, in its order.
 fn completed(mut written: Value, given: &Value, unordered: Option<&CheckedSchema>) -> Value {
     let Some(schema) = unordered else {
         add_unwritten(&mut written, given, false);
         return written;
     };
-    // In normal form, so that the items of sets are at the same positions in both.
+    // In normal form, the items of sets are at the same positions in both values.
     let (mut sorted, sorted_given) = (schema.canonical(written), schema.canonical(given.clone()));
     add_unwritten(&mut sorted, &sorted_given, true);
     sorted = schema.canonical(sorted);

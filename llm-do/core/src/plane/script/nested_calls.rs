@@ -1,4 +1,4 @@
-//! Calls of tools at places where the interpreter cannot wait: found before the script runs, since they would fail after
+//! Finds calls of tools at places where the interpreter cannot wait, before the script runs: they would fail after
 //! other calls had effects.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,11 +48,11 @@ fn find(module: &ModModule, callees: &Callees, faults: &mut Faults<'_>) {
     }
 }
 
-/// Collects which functions of the script call which names.
+/// Collects the functions of the script, with the names that they call.
 struct Functions<'a> {
     callees: &'a Callees,
     calls: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    /// The functions around what is visited, outermost first.
+    /// The functions around the visited node, outermost first.
     around: Vec<&'a str>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Looks at a function that a built-in calls.
+    /// Visits a function that a built-in calls.
     fn function(&mut self, function: &'a Expr, place: &str) {
         match function {
             Expr::Name(name) => {
@@ -146,7 +146,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the tool that a call of this name makes, directly or not.
+    /// Returns the tool that a function with this name calls, directly or not.
     fn tool(&self, name: &str) -> Option<&str> {
         self.callees.get_key(name).or_else(|| self.reaching.get(name).copied())
     }

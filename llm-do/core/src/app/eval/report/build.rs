@@ -99,7 +99,7 @@ impl<'a> Figures<'a> {
         (runs > 0).then(|| MetricSummary {
             name: name.to_owned(),
             runs,
-            estimate: estimate(&means, Bounds::of(&means), seed),
+            estimate: estimate(&means, Bounds::of_metric(&means), seed),
             deviation: deviation(&values),
             labels,
         })
@@ -110,7 +110,7 @@ impl<'a> Figures<'a> {
         let pairs = self.values(metric).into_iter().zip(other.values(metric));
         let means = |(mine, others): (Vec<f64>, Vec<f64>)| Some([mean(&mine)?, mean(&others)?]);
         let means: Vec<_> = pairs.filter_map(means).collect();
-        let bounds = Bounds::of(means.iter().flatten()).map(Bounds::of_differences);
+        let bounds = Bounds::of_metric(means.iter().flatten()).map(Bounds::of_differences);
         let differences: Vec<_> = means.iter().map(|[mine, others]| others - mine).collect();
         Some(Comparison {
             baseline: self.name.clone(),

@@ -16,7 +16,7 @@ const TAIL: f64 = 0.025;
 
 impl Bounds {
     /// Returns the bounds of a metric: 0 and 1, if all of its values are within them.
-    pub(in crate::app::eval) fn of<'a>(values: impl IntoIterator<Item = &'a f64>) -> Option<Self> {
+    pub(in crate::app::eval) fn of_metric<'a>(values: impl IntoIterator<Item = &'a f64>) -> Option<Self> {
         let is_within = values.into_iter().all(|value| (0.0..=1.0).contains(value));
         is_within.then_some(Self { low: 0.0, high: 1.0 })
     }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_bounds_are_known_of_values_from_0_to_1() {
-        assert_eq!(Bounds::of(&[0.0, 0.5, 1.0]), Some(SHARE));
-        assert_eq!(Bounds::of(&[0.0, 4.0]), None);
+        assert_eq!(Bounds::of_metric(&[0.0, 0.5, 1.0]), Some(SHARE));
+        assert_eq!(Bounds::of_metric(&[0.0, 4.0]), None);
     }
 }

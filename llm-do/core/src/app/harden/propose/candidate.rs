@@ -152,7 +152,7 @@ pub(super) async fn run(
         *slow += usize::from(one.verdict == Verdict::Failed && began.elapsed() >= MAX_TIME);
         compared.push(one);
     }
-    let score = Score::of(compared.iter().map(|compared| compared.verdict));
+    let score = Score::from_verdicts(compared.iter().map(|compared| compared.verdict));
     compared.retain(|compared| compared.verdict != Verdict::Agrees);
     (score, compared)
 }

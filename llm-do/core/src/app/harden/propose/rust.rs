@@ -20,13 +20,13 @@ pub(super) fn function(worker: &Registered, script: &str) -> String {
     let is_prompt = worker.is_linked() && worker.takes_prompt();
     let mut declared = vec!["ctx: &CallContext".to_owned()];
     for (name, schema) in &properties {
-        let ty = if is_prompt { "Prompt".to_owned() } else { types.of(schema) };
+        let ty = if is_prompt { "Prompt".to_owned() } else { types.rust_type(schema) };
         declared.push(format!("{}: {ty}", rust_name(name)));
     }
     let names: Vec<_> = properties.iter().map(|(name, _)| rust_name(name)).collect();
     let (output, call) = if worker.is_linked() {
         let output = match worker.output() {
-            Some(schema) if is_simple(&schema) => types.of(&schema),
+            Some(schema) if is_simple(&schema) => types.rust_type(&schema),
             // The name of the type is not in its schema.
             _ => format!("<{own} as llm_do::Tool>::Output"),
         };
@@ -72,7 +72,7 @@ struct Types {
 }
 
 impl Types {
-    fn of(&mut self, schema: &Value) -> String {
+    fn rust_type(&mut self, schema: &Value) -> String {
         let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
         if let Some(name) = name.or(schema["title"].as_str()) {
             let name = rust_name(name);
@@ -82,8 +82,8 @@ impl Types {
         for key in ["anyOf", "oneOf"] {
             if let Some([one, other]) = schema[key].as_array().map(Vec::as_slice) {
                 match (one["type"] == "null", other["type"] == "null") {
-                    (false, true) => return format!("Option<{}>", self.of(one)),
-                    (true, false) => return format!("Option<{}>", self.of(other)),
+                    (false, true) => return format!("Option<{}>", self.rust_type(one)),
+                    (true, false) => return format!("Option<{}>", self.rust_type(other)),
                     _ => {}
                 }
             }
@@ -106,9 +106,12 @@ impl Types {
             ("number", "float") => "f32",
             ("number", _) => "f64",
             ("integer", format) => integer(format),
-            ("array", _) => return format!("Vec<{}>", self.of(&schema["items"])),
+            ("array", _) => return format!("Vec<{}>", self.rust_type(&schema["items"])),
             ("object", _) if schema["additionalProperties"].is_object() => {
-                return format!("std::collections::BTreeMap<String, {}>", self.of(&schema["additionalProperties"]));
+                return format!(
+                    "std::collections::BTreeMap<String, {}>",
+                    self.rust_type(&schema["additionalProperties"])
+                );
             }
             _ => "llm_do::Value",
         };

@@ -22,7 +22,7 @@ pub struct Score {
 }
 
 impl Score {
-    pub(super) fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
+    pub(super) fn from_verdicts(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
         let mut score = Self::default();
         for verdict in verdicts {
             match verdict {

@@ -38,7 +38,7 @@ pub struct Contradiction {
 }
 
 impl<'a> Split<'a> {
-    pub(super) fn of(cases: &'a Cases, agreement: &Agreement) -> Self {
+    pub(super) fn new(cases: &'a Cases, agreement: &Agreement) -> Self {
         let mut split = Self::default();
         for case in cases {
             let results: Vec<_> = case.answers.iter().filter_map(|answer| result(&answer.outcome)).collect();

@@ -1,4 +1,4 @@
-//! What can go wrong between the runtime and a server.
+//! The errors between the runtime and a server.
 
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ pub enum McpError {
         message: String,
     },
 
-    /// The server sent what the protocol or the limits do not allow.
+    /// The server sent data that violates the protocol or the limits.
     #[error("invalid response from the MCP server `{server}`: {reason}")]
     Answer {
         /// The name of the server.

@@ -1,4 +1,4 @@
-//! How a connection is made, on each kind of transport and in each era of the protocol.
+//! How a connection is negotiated, for each transport and version of the protocol.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ use crate::base::mutex::IgnorePoison;
 /// How a connection is negotiated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Era {
-    /// By asking a server what it supports, and by the handshake if it does not know the question.
+    /// By discovery, and by the handshake if the server does not support discovery.
     #[default]
     Any,
-    /// By the handshake of 2025-11-25 and before: some servers end when they are asked.
+    /// By the handshake of 2025-11-25 and before, since some servers exit on a discovery.
     Handshake,
-    /// By asking, for as long as it takes: a server that starts slowly was asked for a handshake that it does not know.
+    /// By discovery, without a separate timeout: a server that starts slowly might not support a handshake.
     Discovery,
 }
 
@@ -65,9 +65,10 @@ fn client(server: &McpServer, client: reqwest::Result<Exchange>) -> Result<Excha
     client.map_err(|error| Attempt::Failed(failed(error)))
 }
 
-/// Why a connection could not be made.
+/// The failure of an attempt to connect.
 pub(super) enum Attempt {
-    /// The server does not know what was asked, and may know another way: its answer has another form, or it ended.
+    /// The server does not support the request, but may support a different negotiation: its answer has an unknown
+    /// form, or it exited.
     Unfit(McpError, Era),
     Failed(McpError),
 }
@@ -119,7 +120,7 @@ async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) 
     }
 }
 
-/// Returns advice for a program that is a whole command line, such as `python -m server`.
+/// Returns advice if the program is a whole command line, such as `python -m server`.
 fn words_hint(program: &str, error: &std::io::Error) -> String {
     match program.split_once(char::is_whitespace) {
         Some((first, rest)) if error.kind() == std::io::ErrorKind::NotFound => format!(
@@ -139,7 +140,7 @@ fn is_end(error: &ClientInitializeError) -> bool {
     }
 }
 
-/// Returns what a program wrote last, as the end of a reason.
+/// Returns the last output of a program, as the end of a reason.
 fn last_words(process: &Process) -> String {
     let words = process.last_words();
     words.map(|words| format!("; its last line on standard error: {words}")).unwrap_or_default()
@@ -170,7 +171,7 @@ async fn over_http(
     service.map_err(|error| refused(server, &error, &fault, &own, ""))
 }
 
-/// Returns whether a server answered with 401, with no challenge.
+/// Returns whether a server answered with 401, without a challenge.
 fn is_unauthorized(error: &ClientInitializeError) -> bool {
     match error {
         ClientInitializeError::TransportError { error, .. } => oauth::is_unauthorized(error.error.as_ref()),

@@ -34,7 +34,7 @@ impl Principal {
 }
 
 impl Client {
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(super) fn from_context(context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities().unwrap_or_default();
         let has_rounds = context.protocol_version().is_some_and(|version| !ProtocolVersion::has_initialize(&version));
         let parts = context.extensions.get::<http::request::Parts>();

@@ -40,8 +40,8 @@ impl Handler {
 
     /// Describes the request that waits for a call.
     fn waiting(&self, name: &str, arguments: &Value, context: RequestContext<RoleServer>) -> Waiting {
-        let client = Client::of(&context);
-        let reports = Reports::of(&context, *self.level.lock().ignore_poison());
+        let client = Client::from_context(&context);
+        let reports = Reports::from_context(&context, *self.level.lock().ignore_poison());
         let binding = binding(&client, name, arguments);
         Waiting { client, reports, context, binding }
     }
@@ -198,7 +198,7 @@ impl ServerHandler for Handler {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.shared.tasks.get(&Client::of(&context), &request.task_id).map(GetTaskResult::new)
+        self.shared.tasks.get(&Client::from_context(&context), &request.task_id).map(GetTaskResult::new)
     }
 
     async fn update_task(
@@ -206,7 +206,7 @@ impl ServerHandler for Handler {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.tasks.update(&Client::of(&context), &request.task_id, request.input_responses)
+        self.shared.tasks.update(&Client::from_context(&context), &request.task_id, request.input_responses)
     }
 
     async fn cancel_task(
@@ -214,7 +214,7 @@ impl ServerHandler for Handler {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.tasks.cancel(&Client::of(&context), &request.task_id)
+        self.shared.tasks.cancel(&Client::from_context(&context), &request.task_id)
     }
 }
 

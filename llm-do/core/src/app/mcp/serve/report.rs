@@ -20,7 +20,7 @@ pub(super) struct Reports {
 
 impl Reports {
     /// Returns the reports that a request asks for; `level` is that of its session, in the eras that have one.
-    pub(super) fn of(context: &RequestContext<RoleServer>, level: Option<LoggingLevel>) -> Self {
+    pub(super) fn from_context(context: &RequestContext<RoleServer>, level: Option<LoggingLevel>) -> Self {
         let progress = context.meta.get_progress_token();
         let level = context.meta.log_level().or(level);
         Self { peer: context.peer.clone(), progress, level, count: 0 }

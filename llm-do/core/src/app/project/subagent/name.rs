@@ -29,7 +29,7 @@ pub(super) fn registered(name: &str, path: &Path) -> String {
     let readable = if short.is_empty() { stem.unwrap_or("subagent") } else { &short };
     // All allowed letters have one byte.
     let readable = &readable[..readable.len().min(MAX_NAME - DIGEST - 1)];
-    format!("{readable}-{}", Digest::of(name.as_bytes()).beginning(DIGEST))
+    format!("{readable}-{}", Digest::new(name.as_bytes()).beginning(DIGEST))
 }
 
 fn is_allowed(letter: char) -> bool {

@@ -1,4 +1,4 @@
-//! The inbox: what runs ask people, kept by the engine until it is answered.
+//! The inbox: the questions of runs to people, stored by the engine until they are answered.
 
 use restate_sdk::endpoint::{ContextInternal, Error};
 use restate_sdk::errors::{HandlerError, TerminalError};
@@ -16,7 +16,7 @@ use crate::plane::approval::WrittenDecision;
 #[derive(Debug)]
 pub(super) struct Inbox;
 
-/// What a run asks.
+/// A question of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::app::serve) struct OpenQuestion {
     pub(in crate::app::serve) id: String,
@@ -90,7 +90,7 @@ async fn resolve(ctx: &ContextInternal, answer: Answer) -> Result<Json<Value>, H
     Ok(Json(json!({ "id": open.id })))
 }
 
-/// Checks an answer, and returns what the run gets.
+/// Checks an answer, and returns the value for the run.
 fn value(asked: &ShownRequest, answer: Answer) -> Result<Value, String> {
     if asked.kind == StepKind::Approval {
         let verdict = serde_json::from_value::<WrittenDecision>(Value::Object(answer.verdict));
@@ -99,7 +99,7 @@ fn value(asked: &ShownRequest, answer: Answer) -> Result<Value, String> {
     answer.text.map(Value::String).ok_or_else(|| "the field `answer` is missing".to_owned())
 }
 
-/// Returns all that is asked.
+/// Returns all open questions.
 async fn list(ctx: &ContextInternal) -> Result<Json<Value>, HandlerError> {
     let mut open = Vec::new();
     for id in ctx.get_keys().await? {

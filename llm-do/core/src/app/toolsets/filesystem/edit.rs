@@ -81,11 +81,11 @@ fn replaced(before: &str, edit: Edit<'_>, place: &Place, max: u64) -> Result<(St
     if edit.old.is_empty() {
         return invalid("empty `old_text`; give the text to replace, or use `write_file`");
     }
-    let search = Search::of(before, edit);
+    let search = Search::new(before, edit);
     if search.old == search.new {
         return invalid("`old_text` and `new_text` are equal, so the edit would change nothing");
     }
-    let occurrences = Occurrences::of(&search.old, search.text());
+    let occurrences = Occurrences::find(&search.old, search.text());
     match (occurrences.count, edit.all) {
         (0, _) => {
             let at_end = search.replaced_at_end(place, max);
@@ -101,7 +101,7 @@ fn replaced(before: &str, edit: Edit<'_>, place: &Place, max: u64) -> Result<(St
 }
 
 impl Occurrences {
-    fn of(part: &str, text: &str) -> Self {
+    fn find(part: &str, text: &str) -> Self {
         let (mut line, mut counted, mut found) = (1, 0, Self::default());
         for (start, _) in text.match_indices(part) {
             found.count += 1;

@@ -55,7 +55,7 @@ pub(super) enum LineEnds {
 }
 
 impl LineEnds {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn detect(text: &str) -> Self {
         let (breaks, crlf) = (text.matches('\n').count(), text.matches("\r\n").count());
         match (breaks, crlf) {
             (0, _) => Self::None,
@@ -108,7 +108,7 @@ fn with_final_break_of<'n>(old: &str, new: &'n str) -> Cow<'n, str> {
 ///
 /// A line that ends with `\r\n` in `new` keeps that. `around` is the line end of a part without one.
 pub(super) fn with_line_ends_of<'n>(old: &str, new: &'n str, around: End) -> Cow<'n, str> {
-    match (LineEnds::of(old), around) {
+    match (LineEnds::detect(old), around) {
         (LineEnds::Lf, _) | (LineEnds::None, End::Lf) => return Cow::Borrowed(new),
         (LineEnds::CrLf, _) | (LineEnds::None, End::CrLf) => return with_crlf(new),
         (LineEnds::Mixed, _) => {}
@@ -129,7 +129,7 @@ pub(super) fn with_line_ends_of<'n>(old: &str, new: &'n str, around: End) -> Cow
 
 /// Returns a text in which each line ends with `\r\n`.
 fn with_crlf(text: &str) -> Cow<'_, str> {
-    match LineEnds::of(text) {
+    match LineEnds::detect(text) {
         LineEnds::None | LineEnds::CrLf => Cow::Borrowed(text),
         LineEnds::Lf => Cow::Owned(text.replace('\n', "\r\n")),
         LineEnds::Mixed => Cow::Owned(text.replace("\r\n", "\n").replace('\n', "\r\n")),
@@ -175,7 +175,7 @@ pub(super) fn changes(old: &str, new: &str) -> Vec<String> {
         (false, true) => Some("a byte order mark is added".to_owned()),
         _ => None,
     };
-    let (before, after) = (LineEnds::of(old), LineEnds::of(new));
+    let (before, after) = (LineEnds::detect(old), LineEnds::detect(new));
     let is_changed = before != after && before != LineEnds::None && after != LineEnds::None;
     let ends = is_changed.then(|| format!("the line ends change from {} to {}", before.name(), after.name()));
     mark.into_iter().chain(ends).collect()
@@ -207,7 +207,7 @@ impl<'a> Unified<'a> {
         self.crlf.is_empty()
     }
 
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         let crlf = text.match_indices("\r\n").enumerate().map(|(before, (place, _))| place - before).collect();
         let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
         Self { text, crlf }
@@ -257,7 +257,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_that_is_read_and_written_again_is_the_same(old in "(\u{feff})?([ab]{0,2}(\r\n|\n)){0,6}[ab]{0,2}") {
-            let shown = Unified::of(super::without_mark(&old)).text.into_owned();
+            let shown = Unified::new(super::without_mark(&old)).text.into_owned();
             prop_assert_eq!(&*kept(&old, &shown), old.as_str());
             let without = shown.strip_suffix('\n').unwrap_or(&shown);
             if !without.is_empty() && !without.ends_with('\n') {
@@ -267,7 +267,7 @@ mod tests {
 
         #[test]
         fn a_place_of_the_unified_text_is_known_in_the_original(text in "([aä]{0,2}(\r\n|\n|\r)){0,6}[ab]{0,2}") {
-            let unified = Unified::of(&text);
+            let unified = Unified::new(&text);
             for (place, character) in unified.text.char_indices() {
                 let original = &text[unified.original(place)..];
                 let expected = original.strip_prefix('\r').filter(|_| character == '\n').unwrap_or(original);

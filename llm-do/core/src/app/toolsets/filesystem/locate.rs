@@ -230,7 +230,7 @@ impl PathWalk<'_> {
         let path = self.path.join(name);
         self.spend(&path)?;
         let target = self.folder().read_link_contents(name).map_err(Fault::io("read the link", &path))?;
-        let mut steps = path::of(&target).ok_or_else(|| self.outside())?;
+        let mut steps = path::relative_steps(&target).ok_or_else(|| self.outside())?;
         steps.append(&mut self.steps);
         self.steps = steps;
         if self.steps.len() > MAX_NAMES { Err(self.too_deep()) } else { Ok(true) }

@@ -31,7 +31,7 @@ impl Clients {
     /// # Errors
     ///
     /// Returns an error if the URL has an address that is not public, and the settings do not allow that.
-    pub(super) async fn of<'c>(settings: &'c Http, url: &Url) -> Result<&'c Client, Fault> {
+    pub(super) async fn for_url<'c>(settings: &'c Http, url: &Url) -> Result<&'c Client, Fault> {
         let clients = settings.clients.get_or_try_init(|| Self::build(settings)).await?;
         if settings.may_be_private(url)? {
             return Ok(&clients.private);

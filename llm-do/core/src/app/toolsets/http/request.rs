@@ -87,7 +87,7 @@ impl Prepared {
     async fn request(self) -> Result<End, Fault> {
         let Self { settings, mut url } = self;
         for _ in 0..=settings.max_redirects {
-            let client = Clients::of(&settings, &url).await?;
+            let client = Clients::for_url(&settings, &url).await?;
             // Without compression, a small answer cannot become a large one.
             let request = client.get(url.clone()).header(ACCEPT_ENCODING, "identity");
             let response = request.send().await.map_err(|error| client::fault(error, &url, &settings))?;

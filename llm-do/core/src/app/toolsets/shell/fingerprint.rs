@@ -45,7 +45,7 @@ type Identity = (u64, u64, u32, u32, u32);
 impl Fingerprint {
     /// Returns the fingerprint of a file or folder; `None` if it starts programs and is too large to be compared.
     #[cfg(unix)]
-    pub(super) fn of(path: &Path, facts: &Metadata, is_starting: bool) -> Option<Self> {
+    pub(super) fn new(path: &Path, facts: &Metadata, is_starting: bool) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
 
         let identity = (facts.dev(), facts.ino(), facts.mode(), facts.uid(), facts.gid());
@@ -66,7 +66,7 @@ impl Fingerprint {
 
     /// Only Linux has a sandbox.
     #[cfg(not(unix))]
-    pub(super) fn of(_: &Path, _: &Metadata, _: bool) -> Option<Self> {
+    pub(super) fn new(_: &Path, _: &Metadata, _: bool) -> Option<Self> {
         Some(Self::Unreadable)
     }
 

@@ -116,5 +116,5 @@ fn lowered(child: &Child, leader: Option<u32>) -> ProcessGroup {
             let _ = setpriority_process(Some(descendant), LOWEST);
         }
     }
-    ProcessGroup::of(leader)
+    ProcessGroup::led_by(leader)
 }

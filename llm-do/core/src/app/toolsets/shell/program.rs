@@ -19,7 +19,7 @@ pub(super) struct Program<'w> {
 
 impl<'w> Program<'w> {
     /// Finds the program, for commands in this folder.
-    pub(super) fn of(word: &'w str, root: &Path) -> Self {
+    pub(super) fn new(word: &'w str, root: &Path) -> Self {
         let found = found(word, root);
         let target = found.as_deref().and_then(|file| file.canonicalize().ok());
         let target = target.as_deref().and_then(name_of).filter(|name| !MULTI_CALL.contains(&&**name));

@@ -162,7 +162,7 @@ impl Search {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(_) => return self.unreadable(path.to_owned()),
         };
-        let fingerprint = Fingerprint::of(path, &facts, starts_programs(path)).ok_or(Unsearched::TooLarge)?;
+        let fingerprint = Fingerprint::new(path, &facts, starts_programs(path)).ok_or(Unsearched::TooLarge)?;
         self.left = self.left.checked_sub(fingerprint.bytes_read()).ok_or(Unsearched::TooLarge)?;
         self.found.fingerprints.insert(path.to_owned(), fingerprint);
         Ok(())

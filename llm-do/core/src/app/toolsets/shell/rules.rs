@@ -24,7 +24,7 @@ pub(super) fn check_refused(settings: &Shell, words: &[String], root: &Path) -> 
     let [program, rest @ ..] = words else { return Ok(()) };
     for rule in &settings.denied {
         let denied = split(rule).map_err(|_| Fault::Rule(rule.clone()))?;
-        if rest.starts_with(&denied[1..]) && Program::of(program, root).is_refused_by(&denied[0]) {
+        if rest.starts_with(&denied[1..]) && Program::new(program, root).is_refused_by(&denied[0]) {
             return Err(Fault::Refused(rule.clone()));
         }
     }
@@ -58,7 +58,7 @@ fn is_allowed_by(rule: &[String], words: &[String], root: &Path) -> bool {
     if words.len() < rule.len() || words[1..rule.len()] != rule[1..] {
         return false;
     }
-    let (program, of_rule) = (Program::of(&words[0], root), Program::of(&rule[0], root));
+    let (program, of_rule) = (Program::new(&words[0], root), Program::new(&rule[0], root));
     if !program.is_same(&of_rule) {
         return false;
     }

@@ -177,7 +177,7 @@ mod tests {
 
     fn starts(rule: &str, command: &str) -> bool {
         let words = words(command);
-        let program = Program::of(&words[0], Path::new("/"));
+        let program = Program::new(&words[0], Path::new("/"));
         is_runner(&program) || starts_another(&program, &words, rule.split(' ').count())
     }
 

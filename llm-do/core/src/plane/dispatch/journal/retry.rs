@@ -1,4 +1,4 @@
-//! What is forgotten before a failed run is resumed, so that it is tried again.
+//! The records that are forgotten before a failed run is resumed, so that their steps are retried.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
     if keys.is_empty() { Ok(()) } else { journal.forget(keys).await }
 }
 
-/// Returns whether a run that is resumed would make calls again that began, and may have had their effect.
+/// Returns whether a resumed run would repeat calls that began and may have had their effect.
 #[cfg(feature = "serve")]
 pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
     let kept = KeptResults::of(records).await;
@@ -82,7 +82,7 @@ impl KeptResults {
     }
 }
 
-/// Returns the keys of a run's recorded error and its causes, which are retried; none if the run did not fail.
+/// Returns the keys of a run's recorded error and its causes, which are retried; empty if the run did not fail.
 async fn retried(journal: &dyn Journal, run: &StepSpec) -> Vec<Arc<str>> {
     let result = result_step(run).key;
     let Some(record) = recorded::<CallRecord>(journal, &result).await else { return Vec::new() };
@@ -131,7 +131,8 @@ pub(super) async fn forgettable(journal: &dyn Journal, keys: Vec<Arc<str>>) -> V
     kept
 }
 
-/// Returns whether the record under a key may be removed: any record but that of a successful call, which must not run again.
+/// Returns whether the record of a key may be removed: any record except that of a successful call, which must not run
+/// again.
 async fn may_be_forgotten(journal: &dyn Journal, key: &str) -> bool {
     let recorded = journal.recorded(key).await;
     recorded.is_some_and(|value| {

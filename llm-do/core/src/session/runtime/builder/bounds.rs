@@ -12,10 +12,10 @@ use crate::base::usage::Limits;
 impl RuntimeBuilder {
     /// Sets the maximum number of nested workers. Default: 5.
     ///
-    /// Only calls of workers count, with those of [`llm_ask`](crate::plane::context::CallContext::llm_ask) and
-    /// [`llm_agent`](crate::plane::context::CallContext::llm_agent); tools and entries between them do not. Calls of any kind may be nested 300
-    /// deep, at any depth of workers: enough for 100 workers with two other calls between each. A run under another run counts as
-    /// one more call.
+    /// Only calls of workers count, including those of [`llm_ask`](crate::plane::context::CallContext::llm_ask) and
+    /// [`llm_agent`](crate::plane::context::CallContext::llm_agent); tools and entries between them do not. Calls of any kind may be
+    /// nested 300 deep, at any depth of workers: enough for 100 workers with two other calls between each. A nested run
+    /// counts as one more call.
     ///
     /// Calls that are nested deeper than 16 are polled on a thread with a larger stack. The thread-local and task-local values of
     /// the thread of their callers are not set there.
@@ -24,14 +24,15 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many tools a worker's requests may contain. Default: 40.
+    /// Sets the maximum number of tools in a worker's requests. Default: 40.
     ///
-    /// A worker that declares more gets the tools `search_tools` and `load_tool` instead. Its model finds a tool by words of
-    /// its name and description, and loads it; the tool is in each later request of the conversation, after those that were there
-    /// before, so that providers can cache the requests. Each declared tool can be called as before.
+    /// A worker with more declared tools has the tools `search_tools` and `load_tool` instead. Its model finds a tool
+    /// by words of its name and description, and loads it. The tool is appended to each later request of the
+    /// conversation, so that providers can cache the requests. Each declared tool can still be called.
     ///
-    /// Where the model's provider [searches tools](llm_do_providers::Profile::tool_search) itself, it gets all declared tools, and the
-    /// model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with `tool_search: false` turns that off.
+    /// If the model's provider [searches tools](llm_do_providers::Profile::tool_search) itself, it receives all declared
+    /// tools, and the model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with `tool_search:
+    /// false` turns that off.
     ///
     /// # Examples
     ///

@@ -19,11 +19,11 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn of(before: &'a str, edit: Edit<'a>) -> Self {
+    pub(super) fn new(before: &'a str, edit: Edit<'a>) -> Self {
         let gives_crlf = edit.old.contains("\r\n");
         let is_literal = gives_crlf && before.contains(edit.old);
-        let own = |part: &'a str| if gives_crlf && !is_literal { Unified::of(part).text } else { Cow::Borrowed(part) };
-        let unified = if is_literal { Unified::literal(before) } else { Unified::of(before) };
+        let own = |part: &'a str| if gives_crlf && !is_literal { Unified::new(part).text } else { Cow::Borrowed(part) };
+        let unified = if is_literal { Unified::literal(before) } else { Unified::new(before) };
         Self { before, unified, old: own(edit.old), new: own(edit.new), is_literal }
     }
 

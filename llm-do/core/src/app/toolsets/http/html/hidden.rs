@@ -19,7 +19,7 @@ pub(super) struct Hidden {
 
 impl Hidden {
     /// Returns the element that a start tag begins, if its content is not shown.
-    pub(super) fn of(tag: &Tag<'_>) -> Option<Self> {
+    pub(super) fn from_tag(tag: &Tag<'_>) -> Option<Self> {
         let name = tag.name.as_str();
         let is_hidden = HIDDEN.contains(&name) || (name == "svg" && !tag.is_closed);
         is_hidden.then(|| Self { name: tag.name.clone(), depth: 1, is_first: true, is_title: false })

@@ -60,7 +60,7 @@ impl Outline {
             return;
         }
         let name = tag.name.as_str();
-        self.hidden = Hidden::of(tag);
+        self.hidden = Hidden::from_tag(tag);
         if self.hidden.is_some() {
             return;
         }
