@@ -61,7 +61,7 @@ impl Failure {
     }
 
     /// Returns the record of an error, or the error itself if it ends the run and is not recorded, such as a limit.
-    pub(crate) fn of(error: CallError, types: &dyn ErrorTypes) -> Result<Self, CallError> {
+    pub(crate) fn from_error(error: CallError, types: &dyn ErrorTypes) -> Result<Self, CallError> {
         match error {
             CallError::Model { worker, source } if source.kind() != ErrorKind::Cancelled => {
                 Ok(Self::Model { worker, error: source, text: None })
@@ -101,7 +101,7 @@ impl Failure {
                 Ok(Self::OutcomeUnknown { of, began: *began, reason, text: Some(text()) })
             }
             _ if !error.is_recoverable() => Err(error),
-            _ => Ok(StoredError::of(&error, types).map_or_else(|| Self::Failed(text()), Self::Typed)),
+            _ => Ok(StoredError::from_error(&error, types).map_or_else(|| Self::Failed(text()), Self::Typed)),
         }
     }
 

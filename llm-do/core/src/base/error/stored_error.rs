@@ -35,7 +35,7 @@ enum Layer {
 
 impl StoredError {
     /// Finds the first error in a failed call that has the type which its tool, or a tool around that, declares.
-    pub(super) fn of(failed: &CallError, types: &dyn ErrorTypes) -> Option<Self> {
+    pub(super) fn from_error(failed: &CallError, types: &dyn ErrorTypes) -> Option<Self> {
         let CallError::Failed { tool, source } = failed else { return None };
         let mut tools = vec![tool];
         let mut error: &(dyn Error + 'static) = source.as_ref();

@@ -37,7 +37,7 @@ impl<E: Error + Serialize + Deserialize<'static> + Send + Sync + 'static> TypedE
 impl ErrorType {
     /// Stores errors of the type `E`.
     #[must_use]
-    pub const fn of<E: TypedError>() -> Self {
+    pub const fn new<E: TypedError>() -> Self {
         Self::new(write::<E>, read::<E>)
     }
 }
@@ -69,7 +69,7 @@ pub struct ErrorProbe<R>(PhantomData<R>);
 
 impl<T, E: TypedError> ErrorProbe<Result<T, E>> {
     #[doc(hidden)]
-    pub const TYPE: Option<ErrorType> = Some(ErrorType::of::<E>());
+    pub const TYPE: Option<ErrorType> = Some(ErrorType::new::<E>());
 }
 
 /// The fallback of [`ErrorProbe`] for other types.
@@ -195,7 +195,7 @@ mod tests {
     fn recorded(error: CallError, types: &dyn ErrorTypes) -> CallError {
         let (text, CallError::Failed { tool, .. }) = (chain(&error), &error) else { unreachable!() };
         let tool = tool.clone();
-        let written = serde_json::to_string(&Failure::of(error, &Types).unwrap()).unwrap();
+        let written = serde_json::to_string(&Failure::from_error(error, &Types).unwrap()).unwrap();
         let error = serde_json::from_str::<Failure>(&written).unwrap().into_error(&tool, types);
         assert_eq!(chain(&error), text, "{written}");
         error
@@ -275,7 +275,7 @@ mod tests {
         let error = old.into_error("pay", &Types);
         assert_eq!(chain(&error), "`pay` failed: above the limit of 5");
         assert!(error.downcast_ref::<Refused>().is_none());
-        let plain = Failure::of(failed("other", Refused::Limit { cents: 5 }), &Types).unwrap();
+        let plain = Failure::from_error(failed("other", Refused::Limit { cents: 5 }), &Types).unwrap();
         assert_eq!(serde_json::to_value(plain).unwrap(), json!({ "failed": "above the limit of 5" }));
     }
 }

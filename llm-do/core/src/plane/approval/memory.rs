@@ -97,7 +97,7 @@ impl VariantDigest {
 }
 
 impl EnvironmentDigest {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self(digest(text).into())
     }
 }
@@ -110,7 +110,7 @@ fn digest(text: &str) -> String {
 
 impl LastingApproval {
     /// Returns the approval to remember; `None` if it holds for one call only.
-    pub(crate) fn of(request: &ApprovalRequest, scope: ApprovalScope) -> Option<Self> {
+    pub(crate) fn from_request(request: &ApprovalRequest, scope: ApprovalScope) -> Option<Self> {
         (scope != ApprovalScope::Call).then(|| Self::new(request, EqualCall::from_request(request), scope))
     }
 

@@ -138,7 +138,7 @@ impl ApprovalQueue {
             // Narrowed before it is recorded, since a process that resumes the run may not know which approver
             // answered.
             approval.scope = approval.scope.min(queue.widest);
-            if let Some(lasting) = LastingApproval::of(&asked, approval.scope) {
+            if let Some(lasting) = LastingApproval::from_request(&asked, approval.scope) {
                 // Remembered before the request is removed, so that no equal call asks again.
                 queue.remember(lasting, &run);
             }

@@ -215,7 +215,7 @@ impl<S> CallContext<S> {
             let local = async move {
                 match local.await {
                     Ok(value) => Recorded::written(value, &tool),
-                    Err(error) => Failure::of(error, &*host).map(Recorded::Failure),
+                    Err(error) => Failure::from_error(error, &*host).map(Recorded::Failure),
                 }
             };
             // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run

@@ -23,7 +23,7 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
         let result = next.run(call, prepared).await;
         let Some(guards) = call.guards() else { return result };
         // Stored before the guards make calls.
-        call.own_end = Some(OwnEnd::of(call, &result));
+        call.own_end = Some(OwnEnd::new(call, &result));
         let guarded = GuardedCall::new(call.ctx, call.tool.kind(), call.tool.effect(), Cow::Owned(arguments));
         guards.after_call(&guarded, result).await
     })

@@ -112,8 +112,8 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     let is_settled = settled.is_some();
     let recorded = match settled {
         Some(settled) => {
-            let outcome = RecordedOutcome::of(settled.into_result(ctx.name()), ctx.error_types())?;
-            let record = CallRecord::of(outcome, Vec::new());
+            let outcome = RecordedOutcome::from_result(settled.into_result(ctx.name()), ctx.error_types())?;
+            let record = CallRecord::new(outcome, Vec::new());
             ctx.recorded(JournalMethod::Step, step, async { Ok(record) }).await?
         }
         None => ctx.recorded(method, step, run_for_record(tool, prepared, ctx.clone(), call.attempt, next)).await?,
@@ -173,7 +173,7 @@ async fn run_for_record(
     let outcome = match result {
         // A call that was stopped by its caller's deadline is retried, so it is not recorded.
         Err(error) if error.is_timeout() && leaves_no_time(&ctx) => Err(error),
-        result => RecordedOutcome::of(result, ctx.error_types()),
+        result => RecordedOutcome::from_result(result, ctx.error_types()),
     };
     let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
     ctx.record_denials().await?;
@@ -190,7 +190,7 @@ async fn run_for_record(
     let approved = approved.unwrap_or_default();
     let threads = ctx.thread_changes();
     let ran_code = ctx.frame().extras().and_then(|extras| extras.effects.ran_code.get()).cloned();
-    let record = CallRecord::of(outcome, causes);
+    let record = CallRecord::new(outcome, causes);
     Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, ..record })
 }
 

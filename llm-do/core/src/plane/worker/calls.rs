@@ -15,7 +15,7 @@ use crate::plane::declared::Callee;
 
 impl Refusal {
     /// Returns who refused the call, if the error is a refusal.
-    fn of(error: &CallError) -> Option<Self> {
+    fn from_error(error: &CallError) -> Option<Self> {
         if error.is_denied() {
             return Some(Self::Denied);
         }
@@ -74,7 +74,7 @@ impl WorkerRun {
         };
         // Not a failure: the model has nothing to correct.
         let is_planned = matches!(error, CallError::DryRun { .. });
-        let refusal = Refusal::of(&error);
+        let refusal = Refusal::from_error(&error);
         let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
         // If the call used up the worker's time, the model has no time to correct the error.
         let is_returned = match refusal {

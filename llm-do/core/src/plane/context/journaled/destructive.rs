@@ -73,7 +73,7 @@ impl<S> CallContext<S> {
                 Known::Unknown(failure) => Ok(Recorded::Failure(failure)),
                 Known::Nothing => match effect.await {
                     Ok(value) => Recorded::written(value, &tool),
-                    Err(source) => Failure::of(CallError::failed(tool, source), &*host).map(Recorded::Failure),
+                    Err(source) => Failure::from_error(CallError::failed(tool, source), &*host).map(Recorded::Failure),
                 },
             }
         };

@@ -23,7 +23,7 @@ impl Run {
         let folders = self.folders.get_or_init(|| [resolved(self.run_project_root()), self.working_directory()]);
         let settings = tool.and_then(|tool| settings_of(ctx, tool));
         let server = tool.and_then(Registered::server);
-        EnvironmentDigest::of(&json!([folders, server, settings]).to_string())
+        EnvironmentDigest::new(&json!([folders, server, settings]).to_string())
     }
 
     #[cfg(feature = "filesystem")]

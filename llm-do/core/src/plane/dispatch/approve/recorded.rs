@@ -186,7 +186,7 @@ impl Run {
         scope: ApprovalScope,
     ) {
         keep_approval(ctx, request, scope);
-        if let Some(approval) = LastingApproval::of(request, scope) {
+        if let Some(approval) = LastingApproval::from_request(request, scope) {
             self.approvals().remember(approval, &self.approved);
         }
     }
@@ -229,7 +229,7 @@ impl Run {
 
 /// Stores an approval that holds for more than one call in the records of the calls around it.
 pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope: ApprovalScope) {
-    let approval = LastingApproval::of(request, scope).filter(|_| ctx.journal().is_some());
+    let approval = LastingApproval::from_request(request, scope).filter(|_| ctx.journal().is_some());
     if let Some(approval) = approval.and_then(|approval| serde_json::to_value(approval).ok()) {
         ctx.add_approval(&approval);
     }

@@ -64,10 +64,13 @@ pub(super) struct RecordedResult {
 
 impl RecordedOutcome {
     /// Returns the outcome to record; an error that ends the run is not recorded.
-    pub(super) fn of(result: Result<ToolReturn, CallError>, types: &dyn ErrorTypes) -> Result<Self, CallError> {
+    pub(super) fn from_result(
+        result: Result<ToolReturn, CallError>,
+        types: &dyn ErrorTypes,
+    ) -> Result<Self, CallError> {
         match result {
             Ok(returned) => Ok(Self::returned(returned)),
-            Err(error) => Failure::of(error, types).map(Self::Failure),
+            Err(error) => Failure::from_error(error, types).map(Self::Failure),
         }
     }
 
@@ -91,7 +94,7 @@ impl RecordedOutcome {
 }
 
 impl CallRecord {
-    pub(super) fn of(outcome: RecordedOutcome, causes: Vec<Arc<str>>) -> Self {
+    pub(super) fn new(outcome: RecordedOutcome, causes: Vec<Arc<str>>) -> Self {
         // Only the causes of a failure are retried.
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());

@@ -26,7 +26,7 @@ pub(in crate::plane::dispatch) struct OwnEnd {
 }
 
 impl OwnEnd {
-    pub(in crate::plane::dispatch) fn of(call: &Call<'_>, result: &CallResult) -> Self {
+    pub(in crate::plane::dispatch) fn new(call: &Call<'_>, result: &CallResult) -> Self {
         let causes = if is_replayed_root(call) { failure_causes(result, call.ctx) } else { Vec::new() };
         Self { has_failed: result.is_err(), causes }
     }
@@ -35,7 +35,7 @@ impl OwnEnd {
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
     Box::pin(async move {
         let result = next.run(call, prepared).await;
-        let own = call.own_end.take().unwrap_or_else(|| OwnEnd::of(call, &result));
+        let own = call.own_end.take().unwrap_or_else(|| OwnEnd::new(call, &result));
         if call.ctx.frame().by == Caller::User {
             let result = record_root_result(call, &own, result).await;
             return record_after_guards(call.ctx, own, result).await;
@@ -67,11 +67,11 @@ async fn record_root_result(call: &mut Call<'_>, own: &OwnEnd, result: CallResul
     // A call that was stopped by the deadline is retried, so it is not recorded.
     let outcome = match result {
         Err(error) if error.is_timeout() && leaves_no_time(ctx) => return Err(error),
-        result => RecordedOutcome::of(result, ctx.error_types())?,
+        result => RecordedOutcome::from_result(result, ctx.error_types())?,
     };
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
-    let record = CallRecord::of(outcome, causes);
+    let record = CallRecord::new(outcome, causes);
     let recorded = ctx.recorded(JournalMethod::Step, result_step(run), async { Ok(record) }).await?;
     call.set_replayed(recorded.is_replayed);
     recorded.value.outcome.into_result(&run.name, ctx.error_types())

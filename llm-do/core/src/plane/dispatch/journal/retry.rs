@@ -34,7 +34,7 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
 /// Returns whether a resumed run would repeat calls that began and may have had their effect.
 #[cfg(feature = "serve")]
 pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
-    let kept = KeptResults::of(records).await;
+    let kept = KeptResults::from_records(records).await;
     let mut begun = records.iter().filter(|record| record.kind == StepKind::Begun).map(Record::call);
     // What has happened by the word of a person does not run again.
     let has_happened = |call: &str| {
@@ -47,7 +47,7 @@ pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
 /// Lists the calls that began, and of which nothing more would be known if the run were resumed.
 #[doc(hidden)]
 pub async fn unknown_calls(records: &[Record]) -> Vec<UnknownCall> {
-    let kept = KeptResults::of(records).await;
+    let kept = KeptResults::from_records(records).await;
     UnknownCall::list(records, |call| kept.contain(call))
 }
 
@@ -61,7 +61,7 @@ struct KeptResults {
 }
 
 impl KeptResults {
-    async fn of(records: &[Record]) -> Self {
+    async fn from_records(records: &[Record]) -> Self {
         let journal = MemoryJournal::from_records(records.iter().cloned());
         let (mut runs, mut all) = (HashMap::new(), HashSet::new());
         for run in records.iter().filter(|record| record.kind == StepKind::Run) {
