@@ -251,7 +251,7 @@ fn output_schema(callable: &Callable) -> Option<TokenStream> {
 /// The type of the errors that a journal keeps: the one that the attribute names, or else the function's own, if it can be kept.
 pub(super) fn error_type(callable: &Callable) -> Option<TokenStream> {
     if let Some(error) = &callable.error {
-        let named = quote_spanned!(error_span(error)=> __llm_do::ErrorType::new::<#error>());
+        let named = quote_spanned!(error_span(error)=> __llm_do::ErrorType::for_error::<#error>());
         return Some(quote!(.error(::core::option::Option::Some(#named))));
     }
     let output = callable.output.as_ref().filter(|_| !callable.is_opaque)?;

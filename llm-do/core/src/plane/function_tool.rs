@@ -256,7 +256,7 @@ impl FunctionTool {
     where
         E: std::error::Error + Serialize + DeserializeOwned + Send + Sync + 'static,
     {
-        self.error = Some(ErrorType::new::<E>());
+        self.error = Some(ErrorType::for_error::<E>());
         self
     }
 

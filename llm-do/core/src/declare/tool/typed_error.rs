@@ -37,7 +37,7 @@ impl<E: Error + Serialize + Deserialize<'static> + Send + Sync + 'static> TypedE
 impl ErrorType {
     /// Stores errors of the type `E`.
     #[must_use]
-    pub const fn new<E: TypedError>() -> Self {
+    pub const fn for_error<E: TypedError>() -> Self {
         Self::new(write::<E>, read::<E>)
     }
 }
@@ -69,7 +69,7 @@ pub struct ErrorProbe<R>(PhantomData<R>);
 
 impl<T, E: TypedError> ErrorProbe<Result<T, E>> {
     #[doc(hidden)]
-    pub const TYPE: Option<ErrorType> = Some(ErrorType::new::<E>());
+    pub const TYPE: Option<ErrorType> = Some(ErrorType::for_error::<E>());
 }
 
 /// The fallback of [`ErrorProbe`] for other types.
