@@ -22,14 +22,15 @@ use super::{Shared, prompts, result};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::ItemKind;
 
-/// How long clients may keep a list, in milliseconds, and for whom: lists change only with the process.
+/// How long clients may cache a list, in milliseconds, and the scope of the cache. Lists do not change within a
+/// process.
 const CACHED: (Option<u64>, Option<CacheScope>) = (Some(300_000), Some(CacheScope::Public));
 
-/// The server of one connection, or of one request where connections have no state.
+/// The server of one connection, or of one request if connections have no state.
 #[derive(Clone, Debug)]
 pub(super) struct Handler {
     pub(super) shared: Arc<Shared>,
-    /// The level that the client set for its session, before requests had their own.
+    /// The log level of the session, in protocol versions in which a session sets it.
     level: Arc<Mutex<Option<LoggingLevel>>>,
 }
 
@@ -46,7 +47,7 @@ impl Handler {
         Waiting { client, reports, context, binding }
     }
 
-    /// Starts a call, or continues the one whose state the client sent back with its answers.
+    /// Starts a call, or resumes the call whose state the client returned with its answers.
     fn open(
         &self,
         name: &str,
@@ -174,12 +175,13 @@ impl ServerHandler for Handler {
         self.shared.read_resource(&request.uri).await.map(Into::into)
     }
 
-    /// Accepts what the capabilities announce; lists and resources do not change, so nothing but the end is sent.
+    /// Accepts the subscriptions that the capabilities announce. Lists and resources do not change, so only the end is
+    /// sent.
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         Some(requested.clone())
     }
 
-    // Before 2026-07-28. Resources do not change while they are offered, so nothing is sent.
+    // In protocol versions before 2026-07-28. Resources do not change while they are offered, so no update is sent.
     async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         self.shared.read_resource(&request.uri).await.map(drop)
     }
@@ -218,7 +220,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Returns what binds the state of a call to its request: no other client, and no other call, can use it.
+/// Returns the binding of a call's state to its request: it cannot be used by another client or for another call.
 fn binding(client: &Client, tool: &str, arguments: &Value) -> Vec<u8> {
     serde_json::json!([client.principal, tool, arguments]).to_string().into_bytes()
 }
