@@ -24,7 +24,7 @@ const MAX_COMPARED: usize = 5_000_000;
 pub(super) struct Edit<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
-    /// Whether all occurrences are replaced; if not, there must be exactly one.
+    /// Whether all occurrences are replaced; otherwise, there must be exactly one.
     pub(super) all: bool,
 }
 
@@ -41,7 +41,7 @@ struct Edited {
 #[derive(Debug, Default)]
 struct Occurrences {
     count: usize,
-    /// The 1-based lines of the first ones.
+    /// The 1-based line numbers of the first places.
     lines: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn edit(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fa
     Ok(format!("replaced {times} in `{}`, {}", shown(&edited.place.path), edited.occurrences.at_lines()))
 }
 
-/// Shows what [`edit`] would change.
+/// Shows the change that [`edit`] would make.
 pub(super) fn preview(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fault> {
     let edited = apply(root, path, edit)?;
     let target = edited.place.target();
@@ -75,7 +75,7 @@ fn apply(root: &Root, path: &str, edit: Edit<'_>) -> Result<Edited, Fault> {
     Ok(Edited { place, metadata: content.metadata, before, after, occurrences })
 }
 
-/// Returns the text after the edit, of at most `max` bytes, and where texts were replaced.
+/// Returns the text after the edit, of at most `max` bytes, with the places of the replacements.
 fn replaced(before: &str, edit: Edit<'_>, place: &Place, max: u64) -> Result<(String, Occurrences), Fault> {
     let invalid = |text: &str| Err(Fault::Invalid(text.to_owned()));
     if edit.old.is_empty() {
@@ -124,7 +124,7 @@ impl Occurrences {
     }
 }
 
-/// Returns the error for a text that is not there, with the line that differs in white space only, if there is one.
+/// Returns the error for a missing text; it names a line that differs only in white space, if any.
 fn not_found(before: &str, old: &str, place: &Place) -> Fault {
     let hint = match alike(before, old) {
         Some(line) => format!("a text that differs only in white space begins at line {line}"),

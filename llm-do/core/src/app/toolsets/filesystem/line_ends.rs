@@ -1,4 +1,5 @@
-//! What reading a text file hides: its byte order mark, its line ends, and the line break at its end. A change keeps them.
+//! The parts of a text file that reading hides: byte order mark, line ends and the final line break. A change preserves
+//! them.
 
 use std::borrow::Cow;
 
@@ -6,10 +7,10 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::text::{BYTE_ORDER_MARK, without_mark};
 
-/// The maximum number of lines, old and new together, that are compared to find which new line is which old one.
+/// The maximum number of lines, old and new together, that are matched with each other.
 const MAX_COMPARED: usize = 5_000;
 
-/// How a line ends.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Lf,
@@ -25,7 +26,7 @@ impl End {
     }
 }
 
-/// A line, and how it ends; the last one may not.
+/// A line with its end; the last line may have none.
 #[derive(Clone, Copy, Debug)]
 struct Line<'a> {
     text: &'a str,
@@ -44,10 +45,10 @@ fn line(line: &str) -> Line<'_> {
     }
 }
 
-/// Which line ends a text has.
+/// The line ends of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnds {
-    /// It has no line break.
+    /// The text has no line break.
     None,
     Lf,
     CrLf,
@@ -75,8 +76,8 @@ impl LineEnds {
     }
 }
 
-/// Returns the content that replaces `old`, with what reading hides of it: its byte order mark, the ends of its lines, and whether it
-/// ends with a line break. A `\r\n` in `new` stays.
+/// Returns the content that replaces `old`, with the hidden parts of `old`: its byte order mark, its line ends and its
+/// final line break. A `\r\n` in `new` is preserved.
 pub(super) fn kept<'n>(old: &str, new: &'n str) -> Cow<'n, str> {
     let (old_text, new_text) = (without_mark(old), without_mark(new));
     let whole = with_final_break_of(old_text, new_text);
@@ -92,7 +93,7 @@ fn has_mark(text: &str) -> bool {
     text.starts_with(BYTE_ORDER_MARK)
 }
 
-/// Returns `new` with a line break at its end if `old` has one, and without one if not. An empty text stays as it is.
+/// Returns `new` with a final line break if and only if `old` has one. An empty text stays empty.
 fn with_final_break_of<'n>(old: &str, new: &'n str) -> Cow<'n, str> {
     if old.is_empty() || new.is_empty() {
         return Cow::Borrowed(new);
@@ -104,9 +105,10 @@ fn with_final_break_of<'n>(old: &str, new: &'n str) -> Cow<'n, str> {
     }
 }
 
-/// Returns `new` with the line ends of the part `old` that it replaces: each line has its own, a new one that of the line before it.
+/// Returns `new` with the line ends of the replaced part `old`: each line keeps its own, and a new line has the end of
+/// the line before.
 ///
-/// A line that ends with `\r\n` in `new` keeps that. `around` is the line end of a part without one.
+/// A line that ends with `\r\n` in `new` keeps it. `around` is the line end of a part without one.
 pub(super) fn with_line_ends_of<'n>(old: &str, new: &'n str, around: End) -> Cow<'n, str> {
     match (LineEnds::detect(old), around) {
         (LineEnds::Lf, _) | (LineEnds::None, End::Lf) => return Cow::Borrowed(new),
@@ -136,7 +138,7 @@ fn with_crlf(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns for each new line the index of the old line that it is, replaces, or comes after.
+/// Returns for each new line the index of the old line that it equals, replaces or follows.
 fn matched(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<usize> {
     let equal = |(one, other): &(&Line<'_>, &Line<'_>)| one.text == other.text;
     let start = old.iter().zip(new).take_while(equal).count();
@@ -152,7 +154,7 @@ fn matched(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<usize> {
     matched
 }
 
-/// Returns the same for the lines from the first change to the last one; `None` for a line before all old ones.
+/// Like `matched`, for the lines from the first change to the last one; `None` for a line before all old lines.
 fn matched_changes(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<Option<usize>> {
     let texts = |lines: &[Line<'_>]| lines.iter().map(|line| line.text.to_owned()).collect::<Vec<_>>();
     let whole = DiffOp::Replace { old_index: 0, old_len: old.len(), new_index: 0, new_len: new.len() };
@@ -168,7 +170,7 @@ fn matched_changes(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<Option<usize>> {
     ops.iter().flat_map(|op| if op.old_range().is_empty() { of_insertion(op) } else { lines_of(op) }).collect()
 }
 
-/// Lists what a change does to what reading hides, unless a difference of lines shows it.
+/// Lists the changes of hidden parts that a line difference does not show.
 pub(super) fn changes(old: &str, new: &str) -> Vec<String> {
     let mark = match (has_mark(old), has_mark(new)) {
         (true, false) => Some("the byte order mark is removed".to_owned()),
@@ -181,7 +183,7 @@ pub(super) fn changes(old: &str, new: &str) -> Vec<String> {
     mark.into_iter().chain(ends).collect()
 }
 
-/// Lists what was kept of a replaced file, in place of what was given.
+/// Lists the hidden parts of a replaced file that were preserved, although the given text has others.
 pub(super) fn kept_in(given: &str, written: &str) -> Vec<&'static str> {
     let mark = (has_mark(written) && !has_mark(given)).then_some("the byte order mark");
     let has_more = written.matches("\r\n").count() > given.matches("\r\n").count();
@@ -194,15 +196,15 @@ pub(super) fn kept_in(given: &str, written: &str) -> Vec<&'static str> {
     mark.into_iter().chain(ends).chain(end).collect()
 }
 
-/// A text with `\n` at the end of each line, and where its parts are in the original.
+/// A text with `\n` at the end of each line, which maps its places to those of the original.
 pub(super) struct Unified<'a> {
     pub(super) text: Cow<'a, str>,
-    /// The places in `text` of the line breaks that are `\r\n` in the original.
+    /// The places in `text` of line breaks that are `\r\n` in the original.
     crlf: Vec<usize>,
 }
 
 impl<'a> Unified<'a> {
-    /// Returns whether no line break is another one in the original.
+    /// Returns whether all line breaks equal those of the original.
     pub(super) fn is_original(&self) -> bool {
         self.crlf.is_empty()
     }
@@ -213,18 +215,18 @@ impl<'a> Unified<'a> {
         Self { text, crlf }
     }
 
-    /// Returns a text as it is.
+    /// Returns a text with its original line breaks.
     pub(super) fn literal(text: &'a str) -> Self {
         Self { text: Cow::Borrowed(text), crlf: Vec::new() }
     }
 
-    /// Returns a place of the text in the original.
+    /// Returns the place in the original of a place of the text.
     pub(super) fn original(&self, place: usize) -> usize {
         place + self.crlf.partition_point(|crlf| *crlf < place)
     }
 }
 
-/// Returns the line end at a place of a text: that of its line, or else of the line before.
+/// Returns the line end at a place of a text: the end of its line, or of the line before.
 pub(super) fn around(text: &str, place: usize) -> End {
     let end_at = |at: usize| if text[..at].ends_with('\r') { End::CrLf } else { End::Lf };
     let after = text[place..].find('\n').map(|at| place + at);

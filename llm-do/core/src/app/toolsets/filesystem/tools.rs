@@ -171,7 +171,7 @@ macro_rules! tools {
             }
         }
 
-        /// Shows a call to the approver, with the files of its caller, if that declares the toolset.
+        /// Shows a call to the approver, with the files of its caller, if the caller declares the toolset.
         fn shown(ctx: &CallContext, show: impl FnOnce(&Files) -> Result<String, Fault>) -> Result<String> {
             let callers = ctx.caller().and_then(|caller| caller.frame().instances.get(TypeId::of::<$files>()));
             match callers.and_then(Opened::slot::<$files>) {

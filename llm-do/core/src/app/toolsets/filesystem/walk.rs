@@ -22,7 +22,7 @@ const MAX_ENTRIES: usize = 200_000;
 /// The maximum depth of a walk: each level keeps a folder open.
 const MAX_DEPTH: usize = 100;
 
-/// How long one call visits a tree.
+/// The maximum time for which one call visits a tree.
 pub(super) const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// A file or a symbolic link in the tree.
@@ -43,16 +43,16 @@ impl Found<'_> {
     }
 }
 
-/// What a walk left out.
+/// The omissions of a walk.
 #[derive(Debug, Default)]
 pub(super) struct Omitted {
     /// Whether the walk stopped at its maximum number of entries.
     pub(super) is_stopped: bool,
     /// Whether it stopped at the deadline.
     pub(super) is_late: bool,
-    /// Whether ignore files have more patterns than are applied.
+    /// Whether ignore files have more patterns than the maximum.
     pub(super) has_more_patterns: bool,
-    /// The number of folders that could not be read, or are too deep.
+    /// The number of folders that could not be read, or exceed the maximum depth.
     pub(super) folders: usize,
 }
 
@@ -61,13 +61,14 @@ struct Level {
     dir: Dir,
     path: PathBuf,
     entries: std::vec::IntoIter<(OsString, FileType)>,
-    /// How many levels of ignore files apply.
+    /// The number of levels of ignore files that apply.
     ignored: usize,
 }
 
-/// Calls `visit` for each file and symbolic link below `start`, until it breaks or the deadline is over.
+/// Calls `visit` for each file and symbolic link below `start`, until it breaks or the deadline has passed.
 ///
-/// Hidden files are left out, and so is `.git`; with `ignoring`, what `.gitignore` and `.ignore` files name is left out too.
+/// Hidden files and `.git` are omitted; with `ignoring`, the entries that `.gitignore` and `.ignore` files exclude are
+/// omitted too.
 pub(super) fn walk(
     root: &Root,
     start: &str,

@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns whether one of the alternatives accepts; with `oneOf`, the others must not accept.
+    /// Returns whether one of the alternatives accepts; with `oneOf`, only that one.
     fn accepted_by_one(
         &mut self,
         place: &Place,
