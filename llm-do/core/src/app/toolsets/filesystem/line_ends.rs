@@ -183,7 +183,7 @@ pub(super) fn changes(old: &str, new: &str) -> Vec<String> {
     mark.into_iter().chain(ends).collect()
 }
 
-/// Lists the hidden parts of a replaced file that were preserved, although the given text has others.
+/// Lists the hidden parts of a replaced file that were preserved, although the given text differs.
 pub(super) fn kept_in(given: &str, written: &str) -> Vec<&'static str> {
     let mark = (has_mark(written) && !has_mark(given)).then_some("the byte order mark");
     let has_more = written.matches("\r\n").count() > given.matches("\r\n").count();

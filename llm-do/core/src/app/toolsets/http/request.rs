@@ -18,7 +18,7 @@ use super::text::{self, Content};
 use crate::declare::tool::ToolReturn;
 use crate::plane::context::CallContext;
 
-/// The threads that convert answers: each one may need hundreds of megabytes.
+/// Limits the threads that convert responses: each may need hundreds of megabytes.
 static CONVERSIONS: Semaphore = Semaphore::const_new(2);
 
 /// A URL that may be fetched once it is approved.
@@ -31,7 +31,7 @@ pub(super) struct Prepared {
 /// The end of a request with its redirects.
 enum End {
     Answer(Box<Answer>),
-    /// A redirect to another host, which needs a call of its own.
+    /// A redirect to another host, which needs a separate call.
     Elsewhere {
         from: Url,
         to: Url,
@@ -51,7 +51,7 @@ impl Prepared {
         self.settings.is_allowed(&self.url)
     }
 
-    /// Returns the URL as it is requested.
+    /// Returns the URL of the request.
     pub(super) fn url(&self) -> &Url {
         &self.url
     }
@@ -88,7 +88,7 @@ impl Prepared {
         let Self { settings, mut url } = self;
         for _ in 0..=settings.max_redirects {
             let client = Clients::for_url(&settings, &url).await?;
-            // Without compression, a small answer cannot become a large one.
+            // Without compression, a small response cannot expand to a large one.
             let request = client.get(url.clone()).header(ACCEPT_ENCODING, "identity");
             let response = request.send().await.map_err(|error| client::fault(error, &url, &settings))?;
             let location = header(&response, LOCATION);
@@ -105,7 +105,7 @@ impl Prepared {
     }
 }
 
-/// Returns what a model gets of an answer.
+/// Returns the result of a response for a model.
 fn shown(answer: Answer, part: Part, is_over: &dyn Fn() -> bool) -> Result<ToolReturn, Fault> {
     match text::content(&answer, is_over)? {
         Content::Text(text) => Ok(ToolReturn::text(page::page(&answer, &text, part)?)),

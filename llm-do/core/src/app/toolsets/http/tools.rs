@@ -1,4 +1,4 @@
-//! The tool, and the one that it calls for URLs that need approval.
+//! The tool, and the nested tool for URLs that need approval.
 
 #![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
 
@@ -35,7 +35,7 @@ pub async fn fetch(
     if prepared.is_approved()? {
         return Ok(prepared.fetch(Part { offset, max_chars }).await?);
     }
-    // As it is requested, so that the approver sees the true host.
+    // The requested URL, so that the approver sees the true host.
     let url = prepared.url().to_string();
     Ok(ctx.call(fetch_asked { url, offset, max_chars }).await?)
 }

@@ -1,7 +1,8 @@
-//! Commands that are known to read only: each with all options that it may have.
+//! Commands that are known to only read, each with all its permitted options.
 //!
-//! Options are listed, not excluded: GNU programs accept abbreviations, so `sort --outp=F` writes a file too. Those that follow
-//! symbolic links below a folder are not in the list: they leave the project without an argument that does.
+//! Options are listed, not excluded: GNU programs accept abbreviations, so `sort --outp=F` writes a file too. Options
+//! that follow symbolic links below a folder are not listed, since they may leave the project without an argument that
+//! shows it.
 
 /// A program or a subcommand, and its harmless options.
 struct Reader {
@@ -60,7 +61,7 @@ const READERS: &[Reader] = &[
         long: &["reverse", "unique", "numeric-sort"],
         max_operands: ANY,
     },
-    // The second operand is a file that is written.
+    // The second operand is an output file.
     Reader {
         words: &["uniq"],
         flags: "cdDiuz",
@@ -104,14 +105,14 @@ const READERS: &[Reader] = &[
     },
 ];
 
-/// The tests of `find` that neither run, delete nor write anything.
+/// The tests of `find` that neither run, delete nor write.
 const FIND: &[&str] = &[
     "name", "iname", "path", "ipath", "regex", "iregex", "type", "maxdepth", "mindepth", "size", "mtime", "mmin",
     "newer", "empty", "print", "print0", "not", "a", "and", "o", "or", "perm", "prune", "true", "false", "xdev", "H",
     "P",
 ];
 
-/// Returns whether a command is known to read only, with every option that it has.
+/// Returns whether a command, with all its options, is known to only read.
 pub(super) fn is_read_only(words: &[String]) -> bool {
     if words.first().is_some_and(|program| program == "find") {
         return words[1..].iter().all(|word| is_harmless_in_find(word));
@@ -119,7 +120,7 @@ pub(super) fn is_read_only(words: &[String]) -> bool {
     READERS.iter().any(|reader| reader.rest(words).is_some_and(|rest| reader.accepts(rest)))
 }
 
-/// Returns whether the options of a program are listed, with these words after its name: it is judged by its options.
+/// Returns whether the options of a program are listed for these words after its name.
 pub(super) fn is_listed(program: &str, words: &[String]) -> bool {
     let is_reader = |reader: &Reader| {
         let (name, command) = (reader.words[0], &reader.words[1..]);
@@ -128,7 +129,7 @@ pub(super) fn is_listed(program: &str, words: &[String]) -> bool {
     program == "find" || READERS.iter().any(is_reader)
 }
 
-/// Returns the index of the word that is text to its program, and no path: the pattern of `grep`.
+/// Returns the index of the word that is a text for its program, and not a path: the pattern of `grep`.
 pub(super) fn pattern(words: &[String]) -> Option<usize> {
     let reader = READERS.iter().find(|reader| reader.words == ["grep"])?;
     let parsed = reader.parse(reader.rest(words)?)?;
@@ -143,12 +144,12 @@ fn is_harmless_in_find(word: &str) -> bool {
     FIND.contains(&test) || test.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// The words after those of a reader.
+/// The parsed words after those of the reader.
 #[derive(Default)]
 struct Parsed {
-    /// Their indices.
+    /// The indices of the operands.
     operands: Vec<usize>,
-    /// The letters of options, with values in the same word.
+    /// The letters of options, including values in the same word.
     letters: String,
 }
 
@@ -163,7 +164,7 @@ impl Reader {
         self.parse(rest).is_some_and(|parsed| parsed.operands.len() <= self.max_operands)
     }
 
-    /// Reads the words after those of the reader; `None` for an option that is not listed.
+    /// Parses the words after those of the reader; `None` for an unlisted option.
     fn parse(&self, rest: &[String]) -> Option<Parsed> {
         let mut parsed = Parsed::default();
         let mut words = rest.iter().enumerate();
@@ -177,7 +178,8 @@ impl Reader {
                 self.long.contains(&name).then_some(())?;
             } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
                 parsed.letters.push_str(letters);
-                // A value that looks like an option may be one, if the program reads the cluster in another way.
+                // A value that looks like an option must be one too, since the program may parse the cluster
+                // differently.
                 if self.cluster(letters)? {
                     words.next().filter(|(_, value)| !value.starts_with('-'))?;
                 }

@@ -1,4 +1,4 @@
-//! The tool, and the one that it calls for commands that need approval.
+//! The tool, and the nested tool for commands that need approval.
 
 #![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
 
@@ -24,7 +24,7 @@ pub async fn shell(
 ) -> Result<String> {
     let prepared = Prepared::new(ctx, &command).await?;
     if let Some(approved) = prepared.approved()? {
-        // This tool runs in a dry run, for the commands that read.
+        // This tool also runs in a dry run, for commands that only read.
         let changes = approved == Approved::Changing;
         if changes && let Some(planned) = ctx.plan_effect("command", &json!({ "command": command })) {
             return Ok(planned?);
@@ -74,7 +74,7 @@ inventory::submit! {
     EnvironmentDef { tools: &["shell", "shell_asked"], describe: environment }
 }
 
-/// Returns where commands run, and what they can reach.
+/// Returns the working directory of commands and their access.
 fn environment(ctx: &CallContext) -> String {
     let settings = ctx.state::<Shell>().map(|settings| Shell::clone(&settings)).unwrap_or_default();
     settings.environment(ctx.project_root())

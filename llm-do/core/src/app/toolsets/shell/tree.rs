@@ -1,4 +1,4 @@
-//! The processes of a command, where the system lists them.
+//! The processes of a command, if the system lists them.
 
 /// A process of a command.
 #[derive(Clone, Copy, Debug)]
@@ -9,9 +9,10 @@ pub(super) struct Process {
     pub(super) memory: u64,
 }
 
-/// Returns descendants of a process, itself included: at most `limit`, nearest first. None where the system does not list them.
+/// Returns descendants of a process, including the process: at most `limit`, nearest first. Empty if the system does
+/// not list them.
 ///
-/// Those whose parents have ended are missing, unless the process has its own namespace of processes.
+/// Descendants whose parents have ended are missing, unless the process has its own process namespace.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn descendants(_: u32, _: usize) -> Vec<Process> {
     Vec::new()
@@ -23,19 +24,19 @@ pub(super) fn group(_: u32) -> Vec<Process> {
     Vec::new()
 }
 
-/// Returns the bytes of the files in memory that processes have open, each file once; 0 where they are unknown.
+/// Returns the size of the in-memory files that processes have open, in bytes, each file once; 0 if it is unknown.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn files_in_memory(_: &[Process]) -> u64 {
     0
 }
 
-/// Returns whether a process runs; false where the system does not list them.
+/// Returns whether a process runs; `false` if the system does not list processes.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn runs(_: u32) -> bool {
     false
 }
 
-/// Returns the number of threads of the system; 0 where it is unknown.
+/// Returns the number of threads of the system; 0 if it is unknown.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn threads_of_system() -> usize {
     0
@@ -100,19 +101,19 @@ mod linux {
     pub(in super::super) fn runs(id: u32) -> bool {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let has_ended = stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']));
-        // Other threads go on after the main thread has ended.
+        // Other threads may continue after the main thread has ended.
         !has_ended || listed(id).is_some_and(|listed| listed.process.threads > 1)
     }
 
     pub(in super::super) fn files_in_memory(family: &[Process]) -> u64 {
         let mut found = BTreeMap::new();
         for process in family {
-            // The main thread has none once it has ended.
+            // The main thread has no open files once it has ended.
             let tasks = threads(process.id).map(|task| fs::read_dir(task.join("fd")).into_iter().flatten().flatten());
             let files = tasks.map(Iterator::collect::<Vec<_>>).find(|files| !files.is_empty());
             for file in files.into_iter().flatten().map(|file| file.path()) {
                 let is_memory = |name: PathBuf| name.as_os_str().as_bytes().starts_with(b"/memfd:");
-                // Of no other file: a server may have to be asked for it.
+                // The size of other files is not read, since a server may have to be asked for it.
                 if fs::read_link(&file).is_ok_and(is_memory)
                     && let Ok(facts) = fs::metadata(&file)
                 {
@@ -128,7 +129,7 @@ mod linux {
         fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten().map(|task| task.path())
     }
 
-    /// Returns the pages of a process whose main thread has ended: those of another thread, which shares them.
+    /// Returns the pages of a process whose main thread has ended, from another thread, which shares them.
     fn pages_of_threads(id: u32) -> Option<u64> {
         threads(id).find_map(|task| {
             let statm = fs::read_to_string(task.join("statm")).ok()?;
