@@ -19,7 +19,7 @@ use super::output::warn;
 use super::trust::Trust;
 use super::{CommandError, print, print_json};
 
-/// Shows the settings, or where their files are.
+/// Shows the settings, or the paths of their files.
 pub(super) fn config(
     builder: RuntimeBuilder,
     command: &ConfigCommand,
@@ -37,7 +37,7 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
     let mut settings = options.session.settings();
     settings.output = Set::option(options.output, "--output");
     let mut settings = settings.read(items.project.as_deref())?;
-    // Nothing runs: only the settings are needed.
+    // Nothing runs, since only the settings are needed.
     let _ = items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     settings.warn();
     let shown = SETTINGS.map(|setting| Shown::new(setting, &mut settings));
@@ -53,7 +53,7 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
     Ok(())
 }
 
-/// A setting as it is shown.
+/// A setting for display.
 struct Shown {
     setting: Setting,
     value: Value,
@@ -79,7 +79,7 @@ impl Shown {
     }
 }
 
-/// Prints the files that are read, and whether they exist.
+/// Prints the configuration files, and whether they exist.
 fn paths(options: &ConfigPathOptions) -> Result<(), CommandError> {
     let files = ConfigFile::of_user().into_iter().chain([ConfigFile::of_project(options.project.as_deref())]);
     let files: Vec<_> = files.map(|file| (file.kind(), file.path.display().to_string(), file.path.exists())).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Maximum number of nested references that are followed.
+/// The maximum number of nested references that are followed.
 const MAX_REFERENCES: usize = 8;
 
 /// Returns an example value of a schema, with required properties only.
@@ -13,7 +13,7 @@ pub(super) fn example(schema: &Value) -> Value {
 }
 
 struct Examples<'a> {
-    /// The schema that references point into.
+    /// The schema in which references are resolved.
     root: &'a Value,
 }
 
@@ -54,7 +54,7 @@ impl Examples<'_> {
     }
 }
 
-/// Returns a value from the schema itself: its first example, its default, or its first allowed value.
+/// Returns a value from the schema itself: its first example, its default, or its first permitted value.
 fn given(schema: &Value) -> Option<&Value> {
     let listed = |key: &str| schema.get(key)?.get(0);
     listed("examples").or_else(|| schema.get("default")).or_else(|| schema.get("const")).or_else(|| listed("enum"))

@@ -17,9 +17,9 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of questions that are open or not yet dropped.
+    /// The number of questions that are open or not yet dropped.
     questions: usize,
-    /// Number of threads that are writing output.
+    /// The number of threads that are writing output.
     writing: usize,
     /// Texts to write when the gate opens, from threads that must not block.
     held_back: Vec<String>,
@@ -70,7 +70,7 @@ impl Gate {
     }
 }
 
-/// Counts as output in progress until dropped, also by a panic.
+/// Counts as output in progress until dropped, also on a panic.
 struct Writing<'a>(&'a Gate);
 
 impl Drop for Writing<'_> {

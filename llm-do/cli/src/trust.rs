@@ -1,4 +1,4 @@
-//! The question whether the files of a project may do what they demand, which the user is asked once for each project.
+//! Asks the user, once for each project, whether its files may do what they demand.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -14,16 +14,16 @@ use super::console::{Console, Terminal};
 use super::keyboard::{Keyboard, width};
 use super::terminal_user::TerminalUser;
 
-/// The maximum number of demands that a question shows, and of bytes of each.
+/// The maximum number of shown demands, and of shown bytes of each.
 const MAX_SHOWN: usize = 50;
 const MAX_LINE: usize = 600;
 
-/// How a command decides about the demands of a project.
+/// The way in which a command decides about the demands of a project.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trust {
     /// Agrees to everything, as `--trust-project` does.
     Given,
-    /// Agrees to the approvals, since all calls are approved; asks about the rest.
+    /// Agrees to the approvals, since all calls are approved; asks about the other demands.
     ApproveAll,
     /// Asks the user, unless the user agreed before; without a terminal, refuses.
     Ask,
@@ -31,7 +31,7 @@ pub(super) enum Trust {
     Show,
 }
 
-/// The texts about demands of one kind, or of several.
+/// The texts about demands of one kind, or of several kinds.
 struct Texts {
     what: &'static str,
     heading: &'static str,
@@ -54,7 +54,7 @@ const ALL: Texts = Texts {
     question: "Agree to all of it, now and later? ",
 };
 
-/// The question about demands of which one is asked about for each command.
+/// The question about demands, if a demand among them must be confirmed for each command.
 const ONCE: &str = "Agree to all of it, for this command? ";
 
 impl Texts {
@@ -70,28 +70,28 @@ impl Texts {
     }
 }
 
-/// Which demands are met.
+/// The demands that are granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// Everything, or nothing is demanded.
+    /// All demands, or there are no demands.
     Everything,
-    /// All but approvals and servers, without which a project can run.
+    /// All demands but approvals and servers, without which a project can run.
     WithoutOptional,
-    /// No server is started, since the command only lists what the project has.
+    /// No server is started, since the command only lists the items of the project.
     Nothing,
 }
 
-/// The files of one folder, and what they demand.
+/// The files of one folder, with their demands.
 #[derive(Debug)]
 pub(super) struct Subject {
-    /// How the user named it.
+    /// The name that the user gave.
     pub(super) name: String,
     pub(super) demands: Vec<Demand>,
     pub(super) agreement: Agreement,
 }
 
 impl Trust {
-    /// Decides about the demands; asks the user if need be.
+    /// Decides about the demands; asks the user if required.
     pub(super) fn decide(self, subjects: &[Subject]) -> Result<Answer, CommandError> {
         let open: Vec<_> = subjects.iter().filter_map(|subject| self.open(subject)).collect();
         let demands: Vec<_> = open.iter().flat_map(|subject| &subject.demands).collect();
@@ -114,7 +114,7 @@ impl Trust {
         ask(&open, &demands, &known, is_for_one_command)
     }
 
-    /// Returns the demands that the user has to agree to, if there are any.
+    /// Returns the demands that need the user's agreement, if any.
     fn open(self, subject: &Subject) -> Option<Subject> {
         let Subject { name, demands, agreement } = subject;
         let is_covered = |demand: &Demand| self == Self::ApproveAll && demand.kind == Kind::Approval;
@@ -124,7 +124,7 @@ impl Trust {
     }
 }
 
-/// Asks the user, and remembers an agreement unless it is for one command.
+/// Asks the user, and stores an agreement unless it is for one command.
 fn ask(
     open: &[Subject],
     demands: &[&Demand],
@@ -154,7 +154,7 @@ fn ask(
     Ok(Answer::Everything)
 }
 
-/// Asks until the user has seen everything, and answered.
+/// Asks until the user has seen all demands, and answered.
 fn agrees(question: &str, demands: &[&Demand], mut is_clipped: bool) -> io::Result<bool> {
     loop {
         let details = if is_clipped { ", [d]etails" } else { "" };
@@ -165,7 +165,7 @@ fn agrees(question: &str, demands: &[&Demand], mut is_clipped: bool) -> io::Resu
         if !is_clipped || !(is_yes || ["d", "details"].contains(&word.as_str())) {
             return Ok(is_yes);
         }
-        // An agreement to what was not shown does not count.
+        // An agreement does not cover demands that were not shown.
         note(&format!("All of it:{}", whole(demands)));
         is_clipped = false;
     }
@@ -198,7 +198,7 @@ fn changed(known: &[Known]) -> String {
     }
 }
 
-/// Returns the demands, each on a line of its own.
+/// Returns the demands, one per line.
 fn whole(demands: &[&Demand]) -> String {
     let mut text = String::new();
     for demand in demands {
@@ -208,7 +208,7 @@ fn whole(demands: &[&Demand]) -> String {
     text
 }
 
-/// Returns the first demands, and whether something is left out, which is counted.
+/// Returns the first demands with the number of omitted ones, and whether any are omitted.
 fn clipped(demands: &[&Demand]) -> (String, bool) {
     let (mut text, mut is_clipped) = (String::new(), demands.len() > MAX_SHOWN);
     for demand in demands.iter().take(MAX_SHOWN) {
@@ -229,7 +229,8 @@ fn clipped(demands: &[&Demand]) -> (String, bool) {
     (text, is_clipped)
 }
 
-/// Returns the rows of one demand: only its first has no bar, so that a part of it does not look like another demand.
+/// Returns the rows of one demand: all except the first have a bar, so that a part of a demand does not look like
+/// another demand.
 fn rows(demand: &str) -> String {
     let rows = Rows { first: "  ", other: "  │ ", width: width() }.format(demand);
     rows.trim_end_matches('\n').to_owned()

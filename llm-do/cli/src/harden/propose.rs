@@ -1,4 +1,4 @@
-//! `harden --propose`: has a model write a script, and writes it with its evidence.
+//! `harden --propose`: lets a model write a script, and writes the script and its report.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ struct Files {
     script: String,
     markdown: String,
     json: String,
-    /// The Rust function, if it is to be written.
+    /// The name of the file with the Rust function, if requested.
     rust: Option<String>,
 }
 
@@ -87,7 +87,7 @@ impl Files {
         }
     }
 
-    /// Opens the folder; fails before anything is paid for if the files cannot be written.
+    /// Opens the folder; fails before any paid request if the files cannot be written.
     fn open(&self) -> Result<OutFolder, CommandError> {
         let new = [Some(&self.script), self.rust.as_ref()].into_iter().flatten();
         if let Some(file) = new.map(|name| self.folder.join(name)).find(|file| file.symlink_metadata().is_ok()) {

@@ -17,7 +17,7 @@ pub(super) struct LockFile {
 }
 
 impl LockFile {
-    /// Locks a folder by a file in `place`, or the folder itself if there is none; returns `None` if another call has
+    /// Locks a folder by a file in `place`, or the folder itself without a place; returns `None` if another call has
     /// locked it.
     pub(super) fn try_lock(place: Option<&Path>, folder: &Path, is_alone: bool) -> io::Result<Option<Self>> {
         let id = system::id(&fs::metadata(folder)?);
