@@ -14,11 +14,11 @@ use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, diges
 use crate::plane::approval::Approval;
 use crate::plane::dispatch::recorded_outcome;
 
-/// The inputs and answers of a worker: its finished calls in journals, with equal inputs as one case.
+/// The inputs and answers of a worker: its finished calls in journals, with one case for equal inputs.
 ///
-/// Root calls and calls from other items count alike, including calls nested in a recorded call. If an approver
-/// edited an input, the edited one counts. Left out are calls that did not finish, and calls of a tool of the same
-/// name that makes no calls itself, which has already replaced the worker.
+/// Root calls and calls from other items count equally, including calls nested in a recorded call. If an approver
+/// edited an input, the edited input counts. Unfinished calls are omitted, as are calls of a tool with the same name
+/// that makes no calls itself, which has already replaced the worker.
 #[derive(Debug)]
 pub struct Cases {
     worker: Arc<str>,
@@ -29,7 +29,7 @@ pub struct Cases {
     calls: Calls,
 }
 
-/// What is known of one journal while its records are read.
+/// The state of reading one journal.
 #[derive(Default)]
 struct Journaled {
     /// The inputs that an approver edited, by the keys of their calls.
@@ -54,12 +54,12 @@ pub struct Answer {
     /// The result, or the error that the caller received.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// How often this answer was given.
+    /// The number of times that this answer was given.
     pub times: u64,
 }
 
 impl Cases {
-    /// Returns an empty list of cases for the worker with this registered name, which need not be linked any more.
+    /// Returns an empty list of cases for the worker with this registered name, which need not be linked.
     #[must_use]
     pub fn of(worker: impl Into<Arc<str>>) -> Self {
         let (by_digest, others) = (HashMap::new(), BTreeSet::new());
@@ -107,7 +107,7 @@ impl Cases {
         self.all.iter()
     }
 
-    /// Returns what the calls that asked the worker's model used, at these prices.
+    /// Returns the usage of the calls that requested the worker's model, at these prices.
     #[must_use]
     pub fn calls(&self, prices: &PriceTable) -> RecordedCalls {
         self.calls.sum(prices)
@@ -172,14 +172,13 @@ impl<'a> IntoIterator for &'a Cases {
 }
 
 impl Case {
-    /// Returns how often the worker received this input.
+    /// Returns the number of calls with this input.
     #[must_use]
     pub fn times(&self) -> u64 {
         self.answers.iter().map(|answer| answer.times).sum()
     }
 
-    /// Returns the most frequent result, the first of those that are equally frequent; an error only if there is no
-    /// result.
+    /// Returns the most frequent result, the first of equally frequent results; an error only if no call has a result.
     #[must_use]
     pub fn answer(&self) -> Option<&Answer> {
         let rank = |answer: &Answer| (matches!(answer.outcome, Outcome::Result(_)), answer.times);

@@ -1,4 +1,4 @@
-//! What the recorded calls of a worker used.
+//! The usage of the recorded calls of a worker.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,34 +11,35 @@ use serde::{Deserialize, Serialize};
 use crate::base::usage::Cost;
 use crate::observe::journal::{Record, StepKind};
 
-/// What the recorded calls of a worker used; its requests only, without those of nested calls.
+/// The usage of the recorded calls of a worker: only its own requests, without those of nested calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RecordedCalls {
-    /// The number of calls that asked the worker's model.
+    /// The number of calls that requested the worker's model.
     pub calls: u64,
     /// Their requests and tokens.
     pub usage: Usage,
-    /// What these requests cost.
+    /// The cost of these requests.
     pub cost: Cost,
-    /// The median time of those calls, in milliseconds: from the end of the step before the call; `None` if all of them overlapped.
+    /// The median time of those calls, in milliseconds, from the end of the step before the call; `None` if all of them
+    /// overlapped.
     pub milliseconds: Option<f64>,
 }
 
-/// A call of the worker that asked its model.
+/// A call of the worker that requested its model.
 #[derive(Debug, Default)]
 struct Call {
-    /// Each request: the model's name, and what it used.
+    /// Each request: the model's name, and the usage.
     requests: Vec<(Arc<str>, Usage)>,
     time: Option<Duration>,
 }
 
-/// The calls of a worker that asked its model.
+/// The calls of a worker that requested its model.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<Call>);
 
 impl Calls {
-    /// Sums the calls up.
+    /// Returns the sum of the calls.
     pub(super) fn sum(&self, prices: &PriceTable) -> RecordedCalls {
         let mut sum = RecordedCalls::default();
         for call in &self.0 {
@@ -55,17 +56,17 @@ impl Calls {
     }
 }
 
-/// What is known of one journal while its records are read.
+/// The state of reading one journal.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// When the last step ended.
+    /// The end of the last step.
     last: Option<Timestamp>,
-    /// The calls that have not ended, by their keys, each with the time before its first step.
+    /// The unfinished calls by key, each with the time before its first step.
     open: HashMap<Arc<str>, (Option<Timestamp>, Call)>,
 }
 
 impl Reading {
-    /// Notes a step.
+    /// Records a step.
     pub(super) fn add(&mut self, record: &Record) {
         if record.kind == StepKind::Model {
             let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
@@ -76,7 +77,7 @@ impl Reading {
         self.last = Some(record.time);
     }
 
-    /// Adds the worker's call that this record ends, if it asked the model.
+    /// Adds the worker's call that this record ends, if it requested the model.
     pub(super) fn end(&mut self, record: &Record, calls: &mut Calls) {
         let Some((began, mut call)) = self.open.remove(record.call()) else { return };
         let began = began.filter(|_| !record.overlapped);

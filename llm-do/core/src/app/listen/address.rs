@@ -1,11 +1,11 @@
-//! Whose connections are counted together.
+//! The addresses whose connections are counted together.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The bits of an address of IPv6 that one client has: the client chooses the rest itself.
+/// The prefix length of an IPv6 network; its client chooses the remaining bits.
 const NETWORK_BITS: u32 = 64;
 
-/// A client, as its address identifies it: an address of IPv4, or a network of IPv6.
+/// A client, identified by its IPv4 address or its IPv6 network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ClientAddress(IpAddr);
 
@@ -20,7 +20,7 @@ impl ClientAddress {
         })
     }
 
-    /// Returns whether it is this machine: behind a proxy there, all clients are.
+    /// Returns whether it is this machine; behind a proxy on it, all clients are.
     pub(super) fn is_loopback(self) -> bool {
         self.0.is_loopback()
     }

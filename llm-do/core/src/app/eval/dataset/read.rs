@@ -9,7 +9,7 @@ use super::{Arguments, Case, Dataset, EvaluatorSpec};
 use crate::app::eval::evaluator::builtin;
 use crate::declare::worker_file::json;
 
-/// Where the format is documented.
+/// The reference to the documentation of the format.
 const DOCUMENTATION: &str = "see the documentation of `llm_do::eval`";
 const KEYS: [&str; 5] = ["$schema", "name", "cases", "evaluators", "report_evaluators"];
 const CASE_KEYS: [&str; 5] = ["name", "inputs", "metadata", "expected_output", "evaluators"];
@@ -186,7 +186,7 @@ impl Reading {
     }
 }
 
-/// Returns a value; `null` is an absent one.
+/// Returns a value; `null` counts as absent.
 fn present(node: Node) -> Option<Value> {
     Some(json(node)).filter(|value| !value.is_null())
 }

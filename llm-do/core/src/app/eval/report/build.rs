@@ -8,7 +8,7 @@ use crate::app::eval::record::RunRecord;
 use crate::app::eval::statistics::{Bounds, deviation, estimate, mean, paired_test, percentile};
 
 impl Report {
-    /// Computes the report of some runs; `variants` and `cases` are the names in their order.
+    /// Computes the report of some runs; `variants` and `cases` are the names in order.
     pub(in crate::app::eval) fn new(
         dataset: Option<String>,
         variants: Vec<String>,
@@ -65,7 +65,7 @@ impl<'a> Figures<'a> {
         self.by_case.iter().flatten().copied()
     }
 
-    /// Returns the values of a metric by case; a case without a value has none.
+    /// Returns the values of a metric by case; empty for a case without a value.
     fn values(&self, metric: &str) -> Vec<Vec<f64>> {
         self.by_case.iter().map(|runs| runs.iter().filter_map(|run| number(run, metric)).collect()).collect()
     }

@@ -8,7 +8,7 @@ use super::{Estimate, Report, VariantSummary};
 use crate::app::eval::record::RunRecord;
 
 const STYLE: &str = include_str!("page.css");
-/// The place of the scale in the plot, in pixels.
+/// The left edge of the scale in the plot, in pixels.
 const LEFT: f64 = 260.0;
 const WIDTH: f64 = 420.0;
 const ROW: usize = 22;
@@ -33,7 +33,7 @@ pub(super) fn page(report: &Report) -> String {
     html
 }
 
-/// Returns the text with the characters escaped that mean something in HTML, in attributes too.
+/// Returns the text with escaped HTML characters, also for attributes.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

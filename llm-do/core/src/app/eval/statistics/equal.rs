@@ -1,4 +1,4 @@
-//! The interval of a mean whose values are all equal: the bootstrap draws the same value again and again, and has no width.
+//! The interval of a mean of equal values, for which the bootstrap always draws the same value and has no width.
 
 use crate::app::eval::report::Estimate;
 
@@ -9,9 +9,9 @@ pub(in crate::app::eval) struct Bounds {
     high: f64,
 }
 
-/// Up to which difference values are equal but for rounding.
+/// The maximum difference of values that differ only by rounding.
 const ROUNDING: f64 = 1e-12;
-/// The probability of each side that a 95 % interval leaves out.
+/// The probability outside each end of a 95 % interval.
 const TAIL: f64 = 0.025;
 
 impl Bounds {
@@ -30,8 +30,8 @@ impl Bounds {
 
 /// Returns the mean of equal values with its 95 % interval; `None` if the values differ.
 ///
-/// All of `n` cases have the value, so by Clopper and Pearson, at least the share `0.025^(1/n)` of all cases has it. The other
-/// cases may have any value within the bounds.
+/// All of `n` cases have the value, so by Clopper and Pearson, at least the share `0.025^(1/n)` of all cases has it.
+/// The remaining cases may have any value within the bounds.
 pub(super) fn estimate_equal(values: &[f64], bounds: Bounds) -> Option<Estimate> {
     let mean = *values.first()?;
     if values.iter().any(|value| (value - mean).abs() > ROUNDING) {

@@ -1,4 +1,4 @@
-//! A Rust function to start from.
+//! Generates a Rust function as a starting point.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::candidate::parameters;
 use crate::plane::registry::Registered;
 
-/// A longer line is broken, as rustfmt does.
+/// The maximum line width, as in rustfmt; a longer line is broken.
 const MAX_WIDTH: usize = 100;
 
 /// Returns a Rust function with the worker's signature, which calls the worker and has the script as a comment.
@@ -27,7 +27,7 @@ pub(super) fn function(worker: &Registered, script: &str) -> String {
     let (output, call) = if worker.is_linked() {
         let output = match worker.output() {
             Some(schema) if is_simple(&schema) => types.rust_type(&schema),
-            // The name of the type is not in its schema.
+            // The schema does not contain the name of the type.
             _ => format!("<{own} as llm_do::Tool>::Output"),
         };
         types.names.insert(own.clone());
@@ -59,15 +59,15 @@ pub(super) fn function(worker: &Registered, script: &str) -> String {
     text
 }
 
-/// Returns whether a schema is that of a type of the standard library.
+/// Returns whether a schema belongs to a type of the standard library.
 fn is_simple(schema: &Value) -> bool {
     schema["type"].is_string() && schema["type"] != "object" && schema.get("enum").is_none()
 }
 
-/// Names the Rust types of schemas.
+/// Generates the names of Rust types for schemas.
 #[derive(Default)]
 struct Types {
-    /// Those of the program.
+    /// The names of the program's own types.
     names: BTreeSet<String>,
 }
 
@@ -134,7 +134,7 @@ fn integer(format: &str) -> &'static str {
     }
 }
 
-/// Returns a name as Rust writes it.
+/// Returns a name in Rust's spelling.
 fn rust_name(name: &str) -> String {
     const KEYWORDS: [&str; 46] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
