@@ -1,4 +1,4 @@
-//! Digests of the files of a project. An agreement of the user holds for files with these digests.
+//! Digests of the files of a project. An agreement of the user covers files with these digests.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};

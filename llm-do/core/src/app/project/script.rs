@@ -48,7 +48,7 @@ pub(super) fn read(path: &Path, report: &mut Report) -> Option<(ScriptFile, Orig
     Some((ScriptFile { name, path: path.to_owned(), approval: None, tool }, origin))
 }
 
-/// Without the feature `script`, scripts are left out.
+/// Without the feature `script`, scripts are omitted.
 #[cfg(not(feature = "script"))]
 pub(super) fn read(path: &Path, report: &mut Report) -> Option<(ScriptFile, Origin)> {
     report.warnings.push(format!("{}: left out: {NO_FEATURE}", shown(path).display()));
@@ -66,7 +66,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// What a tool file of `type: script` sets.
+/// The settings of a tool file of `type: script`.
 #[derive(Default)]
 struct Keys {
     name: Option<String>,
@@ -118,7 +118,7 @@ impl Keys {
     }
 }
 
-/// Reads a tool file of `type: script`; returns the tools that it names too, each with its line.
+/// Reads a tool file of `type: script`; also returns the tools that it names, each with its line.
 #[cfg(feature = "script")]
 pub(super) fn of_tool_file(
     path: &Path,

@@ -19,14 +19,14 @@ use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::registry::Origin;
 
-/// The models that have short names: the newest of each family in the built-in price table.
+/// The models with short names: the newest of each family in the built-in price table.
 const MODELS: [(&str, &str); 4] = [
     ("fable", "anthropic:claude-fable-5-2"),
     ("haiku", "anthropic:claude-haiku-5-5"),
     ("opus", "anthropic:claude-opus-5-5"),
     ("sonnet", "anthropic:claude-sonnet-5-5"),
 ];
-/// Keys that are known and have no effect.
+/// Known keys without an effect.
 const IGNORED: [&str; 7] = ["background", "color", "hooks", "initialPrompt", "isolation", "memory", "permissionMode"];
 /// Reads the value of a key.
 type ReadKey = fn(&mut Reading, &str, Node);
@@ -46,7 +46,7 @@ const KEYS: [(&str, ReadKey); 9] = [
     }),
 ];
 
-/// What a subagent may name, besides what the program links.
+/// The names that a subagent may use, in addition to linked items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'a> {
     /// The workers and tools of the project.
@@ -72,13 +72,14 @@ pub(super) struct Subagent {
     /// The skills whose text joins the instructions.
     pub(super) skills: Vec<Located<String>>,
     pub(super) path: PathBuf,
-    /// The name in the file, if it is registered by another one.
+    /// The name in the file, if the registered name differs.
     pub(super) given: Option<String>,
 }
 
-/// Reads a subagent file of a project that defines these workers and tools; adds the servers that it defines to the project.
+/// Reads a subagent file of a project that defines these workers and tools; adds the servers that it defines to the
+/// project.
 ///
-/// One that has faults or is disabled is left out.
+/// A faulty or disabled subagent is omitted.
 pub(super) fn read(path: &Path, known: Known<'_>, project: &mut Project, report: &mut Report) -> Option<Subagent> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut names = vec![stem.clone()];
@@ -100,14 +101,14 @@ pub(super) fn read(path: &Path, known: Known<'_>, project: &mut Project, report:
     None
 }
 
-/// Returns whether a file without the name of a subagent describes the folder, as `README.md` and `CONTRIBUTING.md` do.
+/// Returns whether a file without the name of a subagent is documentation, such as `README.md` and `CONTRIBUTING.md`.
 fn is_document(stem: &str, names: &[String]) -> bool {
     let is_capital = |letter: char| letter.is_ascii() && !letter.is_ascii_lowercase();
     let has_capitals_only = stem.chars().all(is_capital) && stem.contains(|letter: char| letter.is_ascii_uppercase());
     names.len() == 1 && (stem.eq_ignore_ascii_case("readme") || has_capitals_only)
 }
 
-/// Reads a subagent, and adds its name to `names`; `None` with a fault, or if it is disabled.
+/// Reads a subagent, and adds its name to `names`; `None` if it has a fault or is disabled.
 fn read_file(
     path: &Path,
     known: Known<'_>,
@@ -168,7 +169,7 @@ fn values<T>(list: Option<Located<Vec<T>>>) -> Vec<T> {
 #[derive(Default)]
 struct Reading {
     faults: Vec<Fault>,
-    /// What has no effect.
+    /// The keys and values without an effect.
     notes: Vec<Fault>,
     keys: Keys,
 }
@@ -182,7 +183,7 @@ impl Reading {
         self.faults.push(Fault::new(place, message));
     }
 
-    /// Reads a list of names, or names that are separated by commas; one that is listed twice counts once.
+    /// Reads a list of names, or names that are separated by commas; repeated names count once.
     fn names(&mut self, key: &str, node: Node) -> Option<Located<Vec<Located<String>>>> {
         let place = node.place;
         let names = match node.content {
@@ -199,7 +200,7 @@ impl Reading {
         Some(Located { place, value })
     }
 
-    /// Reads a name in a list: `Bash(git: *)` is one too, although YAML reads it as a map. A blank one is dropped.
+    /// Reads a name in a list. `Bash(git: *)` is a name too, although YAML parses it as a map. A blank name is dropped.
     fn item(&mut self, key: &str, node: Node) -> Option<Located<String>> {
         let Node { place, content } = node;
         let value = match content {
@@ -222,7 +223,7 @@ impl Reading {
     fn model(&mut self, node: Node) {
         let Some(Located { place, value }) = self.reader("model").string(node) else { return };
         let given = value.trim();
-        // Without the size of the window, as in `opus[1m]`, which the model itself decides here.
+        // Without the size of the window, as in `opus[1m]`, which depends on the model here.
         let name = given.split_once('[').filter(|(_, size)| size.ends_with(']')).map_or(given, |(name, _)| name);
         let word = name.to_lowercase();
         let known = MODELS.into_iter().find(|(short, _)| *short == word).map(|(_, model)| model.to_owned());

@@ -1,4 +1,4 @@
-//! Tool files: another name of a linked tool, or a worker.
+//! Tool files: an alias of a linked tool, or a worker.
 
 mod python;
 
@@ -20,11 +20,11 @@ use crate::plane::registry::Origin;
 
 const DOCUMENTATION: &str = "see the documentation of `llm_do::project`";
 const KEYS: [&str; 6] = ["type", "name", "function", "description", "arguments", "approval"];
-/// The line above and below the front matter.
+/// The line before and after the front matter.
 const FENCE: &str = "---";
 const TYPES: [&str; 3] = ["function", "agent", "script"];
 
-/// What a tool file defines.
+/// The definition in a tool file.
 #[derive(Debug)]
 pub(super) enum ToolFile {
     Alias(Box<Alias>, Origin),
@@ -102,7 +102,8 @@ fn parse(
     }
 }
 
-/// Splits front matter and instructions. Without a line `---` above it, front matter ends at the first one; without any, it is all.
+/// Splits front matter and instructions. Without a first line `---`, front matter ends at the first one; without any,
+/// the whole file is front matter.
 fn split(text: &str) -> Result<Parts<'_>, Fault> {
     let yaml = text.trim_start_matches('\u{feff}');
     let first = yaml.lines().find(|line| !line.trim().is_empty());

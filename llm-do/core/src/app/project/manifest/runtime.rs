@@ -37,7 +37,7 @@ impl Reading<'_> {
     pub(super) fn runtime(&mut self, node: Node) {
         let Some(entries) = self.reader("runtime").map(node) else { return };
         let mut rule = WorkerRule::new();
-        // The key of earlier projects, with the opposite meaning.
+        // The key of earlier versions, with the opposite meaning.
         let mut returns_denials = None;
         for (key, node) in entries {
             let name = format!("runtime.{}", key.name);

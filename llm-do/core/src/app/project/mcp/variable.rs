@@ -1,11 +1,11 @@
-//! Variables of the environment in the definitions of servers: `${NAME}`, `${env:NAME}` and `${NAME:-default}`, whose default may have
-//! variables too.
+//! Environment variables in the definitions of servers: `${NAME}`, `${env:NAME}` and `${NAME:-default}`, whose default
+//! may contain variables too.
 
-/// The maximum number of defaults within defaults; deeper ones stay text.
+/// The maximum nesting of defaults; deeper ones stay text.
 const MAX_NESTED: usize = 8;
-/// The maximum length of a variable with its default, in bytes: a text may have many that are not closed.
+/// The maximum length of a variable with its default, in bytes, since a text may have many unclosed variables.
 const MAX_LENGTH: usize = 1024;
-/// What some programs write before the name of a variable.
+/// The prefix that some programs write before the name of a variable.
 const PREFIX: &str = "env:";
 
 /// A part of a text.
@@ -15,7 +15,7 @@ enum Part<'a> {
     Variable { name: &'a str, default: Option<Vec<Part<'a>>> },
 }
 
-/// Splits a text at its variables; a variable that is not closed, or has an invalid name, stays text.
+/// Splits a text at its variables; an unclosed variable, or one with an invalid name, stays text.
 fn parts(text: &str, nested: usize) -> Vec<Part<'_>> {
     let (mut parts, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
@@ -32,7 +32,7 @@ fn parts(text: &str, nested: usize) -> Vec<Part<'_>> {
     parts
 }
 
-/// Splits what follows `${` at the `}` that closes it: not at those of variables in its default.
+/// Splits the text after `${` at its closing `}`, not at those of variables in its default.
 fn closed(after: &str) -> Option<(&str, &str)> {
     let (mut open, mut begin) = (0_usize, 0);
     loop {
@@ -57,7 +57,7 @@ fn variable(inside: &str, nested: usize) -> Option<Part<'_>> {
     is_name.then_some(Part::Variable { name, default })
 }
 
-/// Returns the names of the variables in a text, those in defaults included.
+/// Returns the names of the variables in a text, including those in defaults.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     let mut names = Vec::new();
     collect(&parts(text, MAX_NESTED), &mut names);
@@ -73,7 +73,7 @@ fn collect<'a>(parts: &[Part<'a>], names: &mut Vec<&'a str>) {
     }
 }
 
-/// Replaces variables by their values; other text stays as it is, and so do the values.
+/// Replaces variables by their values; other text and the values are unchanged.
 #[cfg(feature = "mcp")]
 pub(super) fn expand(text: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::new();
