@@ -6,7 +6,7 @@ use llm_do_worker_file::{Content, Fault, Node};
 
 use crate::input::{Argument, Callable};
 
-/// Reports the names in which the schema and the signature differ. Types are those of the signature.
+/// Reports the names in which the schema and the signature differ. The types are those of the signature.
 pub(super) fn faults(schema: &Node, callable: &Callable) -> Vec<Fault> {
     let written = Shape::written(schema);
     let actual = Shape::from_callable(callable);
