@@ -131,7 +131,7 @@ impl Effect {
         }
     }
 
-    /// Returns the effect of doing both.
+    /// Returns the combined effect.
     pub(crate) fn union(self, other: Self) -> Self {
         if other.severity() > self.severity() { other } else { self }
     }

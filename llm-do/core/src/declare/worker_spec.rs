@@ -90,9 +90,9 @@ pub struct WorkerSpec {
     /// Whether its model calls the tools by code.
     pub(crate) code: bool,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
-    /// What it states that a call may change; `Undeclared` if that follows from its tools.
+    /// The declared effect of a call; `Undeclared` if it is derived from its tools.
     pub(crate) effect: Effect,
-    /// Why that is less than its tools may change.
+    /// The reason that it is weaker than the effects of its tools.
     pub(crate) effect_reason: Option<String>,
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
@@ -189,18 +189,20 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets what a call may change. Default: all that its tools may change, which [`Effect::Undeclared`] stands for too.
+    /// Sets the effect of a call. Default: the combined effects of its tools, which [`Effect::Undeclared`] also stands
+    /// for.
     ///
-    /// An effect that is weaker than that of one of its tools is an error when the runtime is built, unless
+    /// An effect that is weaker than the effect of one of its tools is an error when the runtime is built, unless
     /// [`effect_reason`](Self::effect_reason) states why it holds.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self
     }
 
-    /// Sets why a call changes less than its tools may, such as that its instructions only have it read. Default: none.
+    /// Sets the reason that a call has a weaker effect than its tools, such as that its instructions only let it read.
+    /// Default: none.
     ///
-    /// It goes with [`effect`](Self::effect). The runtime believes it.
+    /// It belongs to [`effect`](Self::effect). The runtime does not check it.
     pub fn effect_reason(mut self, reason: impl Into<String>) -> Self {
         self.effect_reason = Some(reason.into());
         self

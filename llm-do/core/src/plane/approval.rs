@@ -97,7 +97,7 @@ impl Approval {
         Self::new(Verdict::Approved(arguments), DecidedBy::Approver)
     }
 
-    /// Says that the call has happened already.
+    /// Reports that the call has already happened.
     fn happened(result: Value) -> Self {
         Self::new(Verdict::Happened(result), DecidedBy::Approver)
     }
@@ -129,7 +129,7 @@ impl Approval {
         self.stops && self.by == DecidedBy::Policy
     }
 
-    /// Returns the result of the call, if it has happened, by the answer of the approver.
+    /// Returns the result of the call, if it has happened according to the approver.
     pub(crate) fn result(&self) -> Option<&Value> {
         match &self.verdict {
             Verdict::Happened(result) => Some(result),

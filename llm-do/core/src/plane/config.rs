@@ -40,7 +40,7 @@ pub(crate) struct SessionConfig {
     pub(crate) max_depth: u32,
     /// The maximum number of tools in a worker's request; with more tools, the model has to search for them.
     pub(crate) max_tools: usize,
-    /// How many read-only calls of one turn may run concurrently.
+    /// The maximum number of concurrent read-only calls in one turn.
     pub(crate) max_concurrent_calls: NonZeroUsize,
     pub(crate) limits: Option<Arc<Limits>>,
     /// Limits of workers by name, which replace the workers' own.
@@ -54,7 +54,7 @@ pub(crate) struct SessionConfig {
     pub(crate) content: bool,
     /// Whether a denied call ends the run instead of being returned to the model.
     pub(crate) end_on_denial: bool,
-    /// What is done about a call whose outcome is not known, of a tool without a setting.
+    /// What happens to a call with an unknown outcome, of a tool without a setting.
     pub(crate) on_unknown: OnUnknown,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,

@@ -269,12 +269,12 @@ impl<S> CallContext<S> {
         !self.frame().is_unobserved && self.scope.host.is_observed()
     }
 
-    /// Returns whether the tool or worker that this call sees as `shown` is read-only.
+    /// Returns whether the tool or worker with the name `shown` for this call is read-only.
     pub(crate) fn is_read_only(&self, shown: &str) -> bool {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
-    /// Returns how many read-only calls of one caller may run concurrently.
+    /// Returns the maximum number of concurrent read-only calls of one caller.
     pub(crate) fn max_concurrent_calls(&self) -> usize {
         self.scope.host.max_concurrent_calls()
     }

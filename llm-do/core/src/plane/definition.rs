@@ -54,7 +54,7 @@ pub struct ToolDef {
     pub(crate) effect: Effect,
     /// Its approval rule, if any.
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call whose outcome is not known, if it has a setting.
+    /// What happens to a call with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<&'static str>,
@@ -266,7 +266,7 @@ impl ToolDef {
         self
     }
 
-    /// Sets what is done about a call whose outcome is not known. Default: set by a policy, or by the runtime.
+    /// Sets what happens to a call with an unknown outcome. Default: set by a policy, or by the runtime.
     #[must_use]
     pub const fn on_unknown(mut self, setting: OnUnknown) -> Self {
         self.on_unknown = Some(setting);

@@ -135,7 +135,7 @@ pub struct FunctionTool {
     pub(crate) error: Option<ErrorType>,
     pub(crate) effect: Effect,
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call whose outcome is not known, if it has a setting.
+    /// What happens to a call with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The name of the read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<Arc<str>>,
@@ -268,7 +268,7 @@ impl FunctionTool {
         self
     }
 
-    /// Sets what is done about a call that began and whose outcome is not known, such as after its process died in it. Default:
+    /// Sets what happens to a call that began and has an unknown outcome, such as after its process died in it. Default:
     /// the setting of the [runtime](crate::session::runtime::RuntimeBuilder::on_unknown).
     ///
     /// As for linked tools, a [policy](crate::plane::approval::Policy::on_unknown) with a setting for the tool replaces this.
@@ -277,11 +277,11 @@ impl FunctionTool {
         self
     }
 
-    /// Sets the tool that finds out whether a call has happened that began and whose outcome is not known: a read-only tool with the
-    /// same arguments. Default: none.
+    /// Sets the tool that finds out whether a call with an unknown outcome has happened: a read-only tool with the same
+    /// arguments. Default: none.
     ///
-    /// Its [idempotency key](CallContext::idempotency_key) is that of the call. It returns the result of the call, or `null` if the
-    /// call has not happened.
+    /// Its [idempotency key](CallContext::idempotency_key) is the key of the call. It returns the result of the call,
+    /// or `null` if the call has not happened.
     pub fn reconcile(mut self, tool: impl Into<Arc<str>>) -> Self {
         self.reconcile = Some(tool.into());
         self

@@ -80,7 +80,8 @@ struct RequestParts {
     server_side_tools: Option<Arc<[ServerSideTool]>>,
 }
 
-/// The turns of a running call; dropping it saves the messages in the conversation, with the results of a turn that was interrupted.
+/// The turns of a running call. On drop, it saves the messages in the conversation, with the results of an interrupted
+/// turn.
 struct SavedTurns {
     turns: Turns,
     /// The results of the calls of a turn that have finished, each at the index of its call.

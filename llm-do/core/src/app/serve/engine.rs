@@ -105,10 +105,10 @@ const EXPIRED_TOGETHER: u32 = 50;
 /// The number of runs that are considered in one round.
 const CLAIMED_TOGETHER: usize = 64;
 
-/// How long a run is claimed while a call of it is settled.
+/// The time for which a run is claimed while one of its calls is settled.
 const SETTLING: Duration = Duration::from_secs(30);
 
-/// Settles what became of a call of a run that no process drives.
+/// Settles the outcome of a call of a run that no process drives.
 pub(super) async fn settle(
     journal: &SqliteJournal,
     run: &str,
@@ -141,7 +141,7 @@ impl Shared {
         self.journal.records(run).await
     }
 
-    /// Settles by hand what became of a call of a run that has ended, by the key of its step.
+    /// Settles the outcome of a call of a run that has ended, by the key of its step.
     pub(super) async fn settle(&self, run: &str, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
         settle(&self.journal, run, step, settlement).await
     }

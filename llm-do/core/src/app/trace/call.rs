@@ -75,7 +75,7 @@ pub(super) enum Ending {
     Error(String),
     /// It never ran.
     Refused(String),
-    /// A dry run did not make it. In words, with the approval that it needs.
+    /// A dry run did not make the call; the text describes it, with the approval that it needs.
     Planned(String),
 }
 

@@ -45,7 +45,7 @@ struct Fields<'a> {
     result: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
-    /// What a dry run did not do.
+    /// The plan of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     planned: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

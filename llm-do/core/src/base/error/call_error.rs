@@ -195,7 +195,7 @@ pub enum CallError {
         tool: String,
     },
 
-    /// The call began before, and its outcome is not known: it may have had its effect. It is not made again.
+    /// The call began before, and its outcome is unknown: it may have had its effect. It is not repeated.
     ///
     /// Only calls of tools that are neither `read_only` nor `idempotent` have this error: when a run is resumed whose process died in
     /// such a call, and after a connection was lost on which such a call was sent. See
@@ -206,7 +206,7 @@ pub enum CallError {
         tool: String,
         /// When the call began last.
         began: Timestamp,
-        /// Why its outcome is not known, in a form that may be shown to a model.
+        /// The reason that its outcome is unknown, in a form that may be shown to a model.
         reason: String,
     },
 

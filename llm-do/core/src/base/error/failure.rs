@@ -40,8 +40,8 @@ pub(crate) enum Failure {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
-    /// The outcome of the call `of` is not known. It is the failed call itself, or, with `text`, a nested call whose error was
-    /// passed on.
+    /// The outcome of the call `of` is unknown. It is the failed call itself, or, with `text`, a nested call whose
+    /// error was passed on.
     OutcomeUnknown {
         of: String,
         began: Timestamp,
@@ -55,7 +55,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns whether it is that the outcome of another call than one of `tool` is not known.
+    /// Returns whether the outcome of a call of a tool other than `tool` is unknown.
     pub(crate) fn is_unknown_inside(&self, tool: &str) -> bool {
         matches!(self, Self::OutcomeUnknown { of, .. } if of != tool)
     }

@@ -1,4 +1,4 @@
-//! Errors that keep their type in a journal: those that are written as JSON and read back.
+//! Errors that keep their type in a journal, where they are stored as JSON.
 
 use std::error::Error;
 use std::marker::PhantomData;
@@ -19,8 +19,8 @@ const MAX_DEPTH: usize = 32;
 
 /// An error that keeps its type in a journal.
 ///
-/// Deserialized for `'static`, and not for any lifetime: for a type with a `&'static str`, the other bound would be an error of the
-/// compiler in place of a choice. Reading such an error fails, and it keeps its text.
+/// Deserialized for `'static`, and not for any lifetime: for a type with a `&'static str`, the other bound would be a
+/// compiler error instead of a choice. Deserializing such an error fails, and it keeps only its text.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a journal cannot keep errors of the type `{Self}`",

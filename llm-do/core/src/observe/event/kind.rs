@@ -74,23 +74,23 @@ pub enum EventKind {
     },
     /// In a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html): the call would change something or need approval, so it is in the plan.
     CallPlanned {
-        /// What would run.
+        /// The kind of the planned call.
         what: PlannedKind,
         /// Who made the call.
         by: Caller,
-        /// What the call would do, in one line.
+        /// A description of the call, in one line.
         summary: String,
-        /// The arguments, without what their types hide when they are serialized.
+        /// The arguments, without the parts that their types hide when they are serialized.
         arguments: Value,
-        /// What the call may change.
+        /// The effect of the call.
         effect: Effect,
         /// The approval that the call would need.
         approval: PlannedApproval,
-        /// Where the rule came from that decides about the approval; `None` for an effect, which needs none.
+        /// The source of the rule that decides about the approval; `None` for an effect, which needs none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleSource>,
-        /// Whether the call ran without approval, since all that it can change are calls, which are planned themselves. Otherwise,
-        /// this is the last event of the call.
+        /// Whether the call ran without approval, since it changes something only by calls that are planned separately.
+        /// Otherwise, this is the last event of the call.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         ran: bool,
     },

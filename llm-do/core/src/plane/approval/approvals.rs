@@ -75,7 +75,7 @@ impl Approvals {
         Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), outer: outside }
     }
 
-    /// Returns how calls that need approval are decided.
+    /// Returns the mode in which calls that need approval are decided.
     pub(crate) fn mode(&self) -> ApprovalMode {
         self.mode
     }
@@ -210,7 +210,7 @@ impl Approvals {
         // Only a request in the queue has a position.
         request.position = 0;
         let approval = match (self.mode, queue) {
-            // No mode knows what happened to a call that began before.
+            // A mode does not know the outcome of a call that began before.
             (mode, Some(queue)) if mode == ApprovalMode::Prompt || is_asked_by_all(mode, &request) => {
                 let review = Review::new(validate_edit(&request), journal.cloned());
                 return queue.enqueue(request, run, preview, review);
@@ -229,7 +229,8 @@ fn rejected() -> Approval {
     Approval::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
 }
 
-/// Returns whether a mode that approves all calls leaves a call to the approver: it began before, and a person may know what happened.
+/// Returns whether a mode that approves all calls leaves a call to the approver: it began before, and a person may know
+/// its outcome.
 fn is_asked_by_all(mode: ApprovalMode, request: &ApprovalRequest) -> bool {
     mode == ApprovalMode::ApproveAll && request.began.is_some()
 }

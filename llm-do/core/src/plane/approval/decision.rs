@@ -25,10 +25,10 @@ pub enum Decision {
         /// The arguments of the call.
         arguments: Value,
     },
-    /// The call has happened already, so it does not run: this is its result.
+    /// The call has already happened, with this result, so it does not run.
     ///
-    /// An answer about a call that [began](super::ApprovalRequest::began) before only; about another one, or with a result that
-    /// does not match the [schema](super::ApprovalRequest::result_schema), the approver is asked again.
+    /// Only valid for a call that [began](super::ApprovalRequest::began) before. For any other call, or with a result
+    /// that does not match the [schema](super::ApprovalRequest::result_schema), the approver is asked again.
     Happened {
         /// The result of the call.
         result: Value,

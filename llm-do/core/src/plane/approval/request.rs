@@ -78,8 +78,8 @@ pub struct ApprovalRequest {
     pub began: Option<Timestamp>,
     /// Who approved the call before it [began](Self::began); `None` for a call that has not begun.
     pub approved_by: Option<DecidedBy>,
-    /// The schema of the result that a call which [began](Self::began) before would have had, if it is known: an answer that it
-    /// [happened](super::Decision::Happened) gives such a result.
+    /// The schema of the result of a call that [began](Self::began) before, if known: an answer that the call
+    /// [happened](super::Decision::Happened) contains such a result.
     pub result_schema: Option<Value>,
     pub(super) total: BatchTotal,
     /// Where the rule comes from that requires approval.

@@ -157,7 +157,7 @@ impl Review {
     }
 }
 
-/// Returns why a result cannot be that of a call that has happened.
+/// Returns the reason that a result is invalid for a call that has happened.
 fn happened_fault(request: &ApprovalRequest, result: &Value) -> Option<String> {
     if request.began.is_none() {
         return Some("this call has not begun, so it cannot have happened: approve it, or deny it".to_owned());

@@ -127,16 +127,16 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns the session's journal, if it has one.
     fn journal(&self) -> Option<&Arc<dyn Journal>>;
 
-    /// Returns the dry run that the run is, if it is one.
+    /// Returns the dry run of the run, if it is one.
     fn dry_run(&self) -> Option<&Arc<DryRun>>;
 
-    /// Notes an effect of the call of `ctx` in the plan of a dry run, and returns its result; `None` if the effect runs.
+    /// Adds an effect of the call of `ctx` to the plan of a dry run, and returns its result; `None` if the effect runs.
     fn plan_effect(&self, ctx: &CallContext, name: &str, input: &Value) -> Option<Result<Value, CallError>>;
 
-    /// Returns whether the tool or worker that the caller sees as `shown` is read-only.
+    /// Returns whether the tool or worker with the name `shown` for the caller is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
-    /// Returns how many read-only calls of one caller may run concurrently.
+    /// Returns the maximum number of concurrent read-only calls of one caller.
     fn max_concurrent_calls(&self) -> usize;
 
     /// Returns the handler of questions to the user, if there is one.

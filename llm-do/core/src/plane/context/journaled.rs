@@ -316,7 +316,7 @@ impl<S> CallContext<S> {
         unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
     }
 
-    /// Returns what finds the types of the errors of tools.
+    /// Returns the resolver of the types of tools' errors.
     pub(crate) fn error_types(&self) -> &dyn ErrorTypes {
         &*self.scope.host
     }

@@ -77,7 +77,7 @@ pub struct ToolsetDef {
     pub(crate) location: Location,
     /// The approval rule of its members, if any.
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call of its members whose outcome is not known, if it has a setting.
+    /// What happens to a call of its members with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
 }
 
@@ -101,7 +101,7 @@ impl ToolsetDef {
         self
     }
 
-    /// Sets what is done about a call of its members whose outcome is not known. Default: each member's own setting.
+    /// Sets what happens to a call of its members with an unknown outcome. Default: each member's own setting.
     #[must_use]
     pub const fn on_unknown(mut self, setting: OnUnknown) -> Self {
         self.on_unknown = Some(setting);

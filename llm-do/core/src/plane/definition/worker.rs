@@ -21,7 +21,7 @@ pub struct WorkerDef {
     pub(crate) hints: &'static [&'static str],
     pub(crate) code: bool,
     pub(crate) server_side_tools: Option<fn() -> Vec<ServerSideTool>>,
-    /// Why a call changes less than its tools may, if it states that.
+    /// The declared reason that a call has a weaker effect than its tools.
     pub(crate) effect_reason: Option<&'static str>,
     pub(crate) output: OutputMode,
     pub(crate) output_schema: Option<FileSchema>,
@@ -107,7 +107,7 @@ impl WorkerDef {
         self
     }
 
-    /// Sets why a call changes less than its tools may. Default: none.
+    /// Sets the reason that a call has a weaker effect than its tools. Default: none.
     #[must_use]
     pub const fn effect_reason(mut self, reason: &'static str) -> Self {
         self.effect_reason = Some(reason);

@@ -80,7 +80,7 @@ pub(super) async fn answer_by_code(
     let given = GivenArguments::Value(Value::clone(arguments));
     let (returned, answer, reason) = match ctx.dispatch(Callee::First(tool), given, Caller::Code).await {
         Ok(returned) => check(returned, plan.shape()),
-        // The worker may make an effect that has happened already.
+        // The worker might repeat an effect that has already happened.
         Err(error) if !error.is_recoverable() || error.is_outcome_unknown() => return Err(error),
         Err(error) if error.is_unsure() => (None, CodeAnswer::Abstained, Some(chain(&error))),
         Err(error) => (None, CodeAnswer::Failed, Some(chain(&error))),

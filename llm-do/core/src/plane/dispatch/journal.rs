@@ -178,7 +178,7 @@ async fn run_for_record(
     let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
-    // A call that failed since the outcome of one of its steps is unknown is followed to that step again.
+    // A call that failed because the outcome of one of its steps is unknown is replayed to that step again.
     if matches!(&outcome, RecordedOutcome::Failure(failure) if !failure.is_unknown_inside(ctx.name())) {
         record_failed(&ctx, &tool, attempt).await?;
     }

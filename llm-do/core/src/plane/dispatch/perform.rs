@@ -134,7 +134,7 @@ fn failed(ctx: &CallContext, Failure(source): Failure) -> CallError {
     }
 }
 
-/// Returns the error of a call that abstained, or that does not know its outcome; or else that of one that failed.
+/// Returns the error of a call that abstained or has an unknown outcome; otherwise the error of one that failed.
 fn reported(tool: String, source: BoxError) -> CallError {
     let source = match source.downcast::<Unsure>() {
         Ok(unsure) => return CallError::Unsure { tool, reason: unsure.reason },

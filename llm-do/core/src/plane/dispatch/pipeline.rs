@@ -171,7 +171,7 @@ async fn admit(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallE
     Ok(())
 }
 
-/// Runs an admitted call inside its wrappers, and reports its start and its end; a planned one has its result already.
+/// Runs an admitted call inside its wrappers, and reports its start and its end; a planned call already has its result.
 #[inline]
 async fn run_admitted(call: &mut Call<'_>, mut prepared: Prepared) -> CallResult {
     if let Some(result) = dry_run::take_result(call) {

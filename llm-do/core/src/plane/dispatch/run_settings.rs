@@ -69,7 +69,7 @@ impl RunSettings {
         plane.approvals.under(outer, mode, approver)
     }
 
-    /// Returns the journal of the run, if any. A dry run is not recorded, since it must never be resumed as a real one.
+    /// Returns the journal of the run, if any. A dry run is not recorded, since it must never be resumed as a real run.
     pub(super) fn journal<'a>(&'a self, plane: &'a Plane) -> Option<&'a Arc<dyn Journal>> {
         self.journal.as_ref().or(plane.config.journal.as_ref()).filter(|_| self.dry_run.is_none())
     }
@@ -117,7 +117,7 @@ impl Run {
     /// Returns the journal of this run, if any; a nested run is recorded in the outer run's journal.
     pub(super) fn run_journal(&self) -> Option<&Arc<dyn Journal>> {
         let outermost = self.outermost();
-        // A dry run may be a part of a real one.
+        // A dry run may be a part of a real run.
         outermost.settings.journal(&outermost.plane).filter(|_| self.settings.dry_run.is_none())
     }
 

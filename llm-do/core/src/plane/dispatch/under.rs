@@ -69,7 +69,7 @@ impl Run {
         if let Some(same) = outer.innermost_of(&plane) {
             chat.created_workers = Arc::clone(&same.chat.created_workers);
         }
-        // One dry run has one plan.
+        // Nested parts of a dry run share its plan.
         settings.dry_run = outer.settings.dry_run.clone().or(settings.dry_run.take());
         let approvals = settings.approvals_under(&plane, outer.approvals());
         let is_repeated = outer.innermost_of(&plane).is_some();

@@ -23,7 +23,7 @@ pub(crate) struct Contents {
     pub(crate) groups: Vec<Group>,
     /// The effects that policies declare; the first policy that declares one decides.
     pub(crate) effects: Vec<EffectLayer>,
-    /// Workers, each with the tool that answers first.
+    /// The hybrids: workers, each with the tool that answers first.
     pub(crate) hybrids: Vec<(String, String)>,
     /// The items in files of other programs that cannot be used.
     pub(crate) left_out: Vec<LeftOut>,

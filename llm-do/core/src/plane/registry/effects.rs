@@ -14,7 +14,7 @@ use crate::declare::tool::{Effect, OnUnknown};
 use crate::observe::event::ItemKind;
 use crate::plane::definition::ToolsetDef;
 
-/// The effects that one policy declares, by the names of tools and toolsets, and what is done about unknown outcomes.
+/// The effects that one policy declares, by the names of tools and toolsets, and its settings for unknown outcomes.
 #[derive(Debug)]
 pub(crate) struct EffectLayer {
     pub(crate) effects: BTreeMap<Arc<str>, Effect>,
@@ -83,7 +83,8 @@ impl EffectLayer {
         named().or_else(of_toolsets)
     }
 
-    /// Returns what the policy has done about an unknown outcome of a tool: by its name, or else the most careful of its toolsets.
+    /// Returns the setting of the policy for an unknown outcome of a tool: by its name, otherwise the most cautious of
+    /// its toolsets.
     fn on_unknown_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<OnUnknown> {
         let target = tool.alias_of();
         let named = self.on_unknown.get(tool.name()).or_else(|| self.on_unknown.get(target?));

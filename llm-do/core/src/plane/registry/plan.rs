@@ -32,9 +32,9 @@ pub struct WorkerPlan {
     pub(crate) code_rules: OnceLock<String>,
     pub(crate) settings: Settings,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
-    /// What it states that a call may change; `Undeclared` if that follows from its tools.
+    /// The declared effect of a call; `Undeclared` if it is derived from its tools.
     pub(crate) stated_effect: Effect,
-    /// Why that is less than its tools may change.
+    /// The reason that it is weaker than the effects of its tools.
     pub(crate) effect_reason: Option<Arc<str>>,
     pub(crate) hints: Vec<Arc<str>>,
     pub(crate) output: OutputMode,

@@ -33,7 +33,7 @@ pub struct Registered {
     pub(super) effect: Effect,
     /// Its declared effect, if a policy declares another effect.
     replaced_effect: Option<Effect>,
-    /// What is done about a call whose outcome is not known, if its source or a policy has a setting.
+    /// What happens to a call with an unknown outcome, if its source or a policy has a setting.
     pub(super) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened.
     reconcile: Option<Arc<str>>,

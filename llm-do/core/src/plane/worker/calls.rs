@@ -43,7 +43,7 @@ impl WorkerRun {
         stream::iter(calls).buffered(concurrency).try_collect().await
     }
 
-    /// Returns how many of these calls may run concurrently.
+    /// Returns the maximum number of concurrent calls among these.
     fn concurrency(&self, calls: &[ToolCall]) -> usize {
         let are_read_only = calls.iter().all(|call| self.ctx.is_read_only(&call.name));
         if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
@@ -72,7 +72,7 @@ impl WorkerRun {
             }
             Err(error) => error,
         };
-        // Not a failure: the model has nothing to correct.
+        // A refusal is not a failure: the model has nothing to correct.
         let is_planned = matches!(error, CallError::DryRun { .. });
         let refusal = Refusal::from_error(&error);
         let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });

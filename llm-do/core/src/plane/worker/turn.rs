@@ -156,9 +156,9 @@ impl Turns {
         self.kept
     }
 
-    /// Adds the results of the calls of a turn that was interrupted, each at the index of its call; its other calls are not finished.
+    /// Adds the results of an interrupted turn, each at the index of its call; its other calls are unfinished.
     ///
-    /// Of the calls with one id, each has a result then: by the id alone, the result of a later one would be that of the first.
+    /// All calls with the same id then have a result; by the id alone, a later call would have the result of the first.
     pub(crate) fn interrupt(&mut self, finished: Vec<Option<CallResult>>) {
         let Phase::Call { calls, .. } = &self.phase else { return };
         if finished.iter().all(Option::is_none) {

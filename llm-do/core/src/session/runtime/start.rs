@@ -239,7 +239,7 @@ impl RunHandle {
 
     /// Returns what a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html) did not do so far; empty for other runs.
     ///
-    /// For a run [under](Start::under) a dry run, it is the plan of the whole.
+    /// For a run [under](Start::under) a dry run, this is the plan of the whole dry run.
     #[must_use]
     pub fn plan(&self) -> Plan {
         self.user.get().and_then(CallContext::plan).unwrap_or_default()

@@ -71,7 +71,7 @@ pub(super) enum CallEvent {
     Ask(Box<ElicitRequestParams>, oneshot::Sender<ElicitResult>),
     /// The server requests an answer of a model.
     Sample(Box<CreateMessageRequestParams>, oneshot::Sender<Sampled>),
-    /// The call has ended; and whether the server may have received the request.
+    /// The call has ended; the flag is whether the server may have received the request.
     Done(Box<Result<Reply, McpError>>, bool),
 }
 

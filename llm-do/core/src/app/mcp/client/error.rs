@@ -129,7 +129,7 @@ pub enum McpError {
 }
 
 impl McpError {
-    /// Returns why the outcome of a call that was sent is not known; `None` if it is known.
+    /// Returns the reason that the outcome of a sent call is unknown; `None` if it is known.
     pub(super) fn unknown_outcome(&self) -> Option<String> {
         match self {
             Self::Lost { server, reason } => {

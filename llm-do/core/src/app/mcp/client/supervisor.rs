@@ -192,7 +192,7 @@ impl Supervisor {
                 }
                 connected => connected?,
             };
-            // What the server refused before did not run.
+            // Calls that the server refused before did not run.
             job.is_sent.store(false, Ordering::Relaxed);
             match self.attempt(job, &connected.live).await {
                 // Nothing ran: the server refused the request itself.

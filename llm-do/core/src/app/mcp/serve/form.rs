@@ -15,7 +15,7 @@ const MAX_DETAILS: usize = 64 << 10;
 const DECISION: &str = "decision";
 /// The field of a form about an approval with the reason of a denial.
 const REASON: &str = "reason";
-/// The field of a form about a call that may have happened, with its result.
+/// The field of a form about a call that may have had its effect, with its result.
 const RESULT: &str = "result";
 /// The field of a form about a question without a name.
 const ANSWER: &str = "answer";

@@ -172,7 +172,7 @@ impl OpenRun {
         Ok(())
     }
 
-    /// Adds a record of a step that is not made here.
+    /// Adds a record of a step that this process does not perform.
     pub(super) async fn append(&self, record: Record) -> Result<(), JournalError> {
         self.check_claim()?;
         self.ensure_claim().await?;

@@ -107,14 +107,14 @@ impl SqliteRun {
         self.0.has_file_failed.load(Ordering::Relaxed)
     }
 
-    /// Settles by hand what became of a call whose outcome is unknown, by the key of its step; the run is then resumed.
+    /// Settles the outcome of a call if it is unknown, by the key of its step; the run can then be resumed.
     ///
-    /// What a person answered about it before, such as that the run stops, no longer counts.
+    /// An earlier answer of a person about it, such as that the run stops, no longer counts.
     ///
     /// # Errors
     ///
-    /// Returns [`JournalError::InvalidValue`] if no call of this key began, or it is settled already, and the errors of
-    /// [`step`](Journal::step).
+    /// Returns [`JournalError::InvalidValue`] if no call with this key began, or it is already settled, and the errors
+    /// of [`step`](Journal::step).
     pub async fn settle(&self, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
         let records = self.0.journal.records(self.id()).await?;
         let (record, used_up) = settlement.record(&records, step)?;

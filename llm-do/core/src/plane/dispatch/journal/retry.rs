@@ -36,7 +36,7 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
 pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
     let kept = KeptResults::from_records(records).await;
     let mut begun = records.iter().filter(|record| record.kind == StepKind::Begun).map(Record::call);
-    // What has happened by the word of a person does not run again.
+    // A call that has happened according to a person does not run again.
     let has_happened = |call: &str| {
         let settled = format!("{call}/settled:");
         records.iter().any(|record| record.key.starts_with(&settled) && record.value.get("result").is_some())
@@ -44,7 +44,7 @@ pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
     begun.any(|call| !kept.contain(call) && !has_happened(call))
 }
 
-/// Lists the calls that began, and of which nothing more would be known if the run were resumed.
+/// Lists the calls that began and whose outcome would be unknown if the run were resumed.
 #[doc(hidden)]
 pub async fn unknown_calls(records: &[Record]) -> Vec<UnknownCall> {
     let kept = KeptResults::from_records(records).await;
@@ -54,7 +54,7 @@ pub async fn unknown_calls(records: &[Record]) -> Vec<UnknownCall> {
 /// The results of a run that are kept when it is resumed.
 struct KeptResults {
     journal: MemoryJournal,
-    /// The keys of the runs, each with that of its result.
+    /// The keys of the runs, each with the key of its result.
     runs: HashMap<Arc<str>, Arc<str>>,
     /// The keys of the results that are retried.
     retried: HashSet<Arc<str>>,
@@ -73,7 +73,7 @@ impl KeptResults {
         Self { journal, runs, retried: all }
     }
 
-    /// Returns whether the result of a call, or of one that contains it, is kept: it does not run again then.
+    /// Returns whether the result of a call, or of a call that contains it, is kept, so that it does not run again.
     fn contain(&self, call: &str) -> bool {
         let result = |call: &str| self.runs.get(call).map_or_else(|| call.into(), Arc::clone);
         let is_kept = |key: Arc<str>| self.journal.is_recorded(&key) && !self.retried.contains(&key);

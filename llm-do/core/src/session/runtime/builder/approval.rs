@@ -121,7 +121,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets what is done about a call that began and whose outcome is not known, such as after its process died in it. Default:
+    /// Sets what happens to a call that began and has an unknown outcome, such as after its process died in it. Default:
     /// [`OnUnknown::Ask`].
     ///
     /// It applies to tools that are neither `read_only` nor `idempotent`, and for which neither a

@@ -68,14 +68,14 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many calls of one turn may run concurrently. Default: 16.
+    /// Sets the maximum number of concurrent calls in one turn. Default: 16.
     ///
     /// The calls that a model makes in one answer run together if all of them are `read_only`: calls of tools, and of workers whose
     /// [effect](crate::declare::tool::Effect) follows from their tools. So do neighboring calls that a script or the code of a model awaits together.
     /// Other calls run one after another. With 1, all calls do.
     ///
-    /// It counts the calls of each caller: workers that run together may each have as many calls of their own. Limits of usage are
-    /// checked before each request, so requests in flight may exceed them together by what they use.
+    /// It applies to each caller: concurrent workers may each have as many calls. Usage limits are checked before each
+    /// request, so concurrent requests may exceed them together by their own usage.
     pub fn max_concurrent_calls(mut self, calls: NonZeroUsize) -> Self {
         self.config.max_concurrent_calls = calls;
         self

@@ -170,8 +170,8 @@ impl<T, C> Start<T, C> {
     /// Makes the run a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html): calls that only read run; every other call is noted in the
     /// [plan](super::RunHandle::plan) and fails with [`CallError::DryRun`](crate::base::error::CallError::DryRun).
     ///
-    /// Nothing is asked of the approver, and nothing is recorded in a journal or taken from one, also not in that of
-    /// [`journal`](Self::journal) or of the runtime.
+    /// The approver is not asked, and the journal is neither written nor read, including the one set by
+    /// [`journal`](Self::journal) or the runtime.
     ///
     /// # Examples
     ///
