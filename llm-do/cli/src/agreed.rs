@@ -19,22 +19,22 @@ pub(super) struct Agreement {
     opened: PathBuf,
     /// The folder of the files.
     root: PathBuf,
-    kept: Kept,
+    kept: StoredAgreement,
 }
 
 /// A stored agreement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct StoredAgreement {
     demands: BTreeSet<String>,
     files: Digests,
 }
 
 /// All agreements, by the opened path.
-type Answers = BTreeMap<PathBuf, Kept>;
+type Answers = BTreeMap<PathBuf, StoredAgreement>;
 
 /// The relation of an agreement to the stored one.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum AgreementState {
     No,
     /// The user agreed to other files or demands; these files differ.
     Changed(Vec<String>),
@@ -49,7 +49,7 @@ impl Agreement {
     pub(super) fn new(opened: &Path, root: &Path, demands: &[Demand], files: Digests) -> Self {
         let demands = demands.iter().map(|demand| demand.text.clone()).collect();
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        Self { opened: canonical(opened), root: canonical(root), kept: Kept { demands, files } }
+        Self { opened: canonical(opened), root: canonical(root), kept: StoredAgreement { demands, files } }
     }
 
     /// Returns the agreement with only these demands.
@@ -58,15 +58,15 @@ impl Agreement {
     }
 
     /// Returns whether the user agreed to it before.
-    pub(super) fn known(&self) -> Known {
+    pub(super) fn known(&self) -> AgreementState {
         let answers = self.file().and_then(|file| read(&file)).unwrap_or_default();
-        let Some(kept) = answers.get(&self.opened) else { return Known::No };
+        let Some(kept) = answers.get(&self.opened) else { return AgreementState::No };
         if kept.files == self.kept.files && self.kept.demands.is_subset(&kept.demands) {
-            return Known::Yes;
+            return AgreementState::Yes;
         }
         let names: BTreeSet<_> = kept.files.keys().chain(self.kept.files.keys()).collect();
         let differs = |name: &&&String| kept.files.get(**name) != self.kept.files.get(**name);
-        Known::Changed(names.iter().filter(differs).map(|name| (*name).clone()).collect())
+        AgreementState::Changed(names.iter().filter(differs).map(|name| (*name).clone()).collect())
     }
 
     /// Stores the agreement.
@@ -88,7 +88,7 @@ impl Agreement {
         // Read again, since the user may have added rules meanwhile.
         let latest = self.file().and_then(|file| read(&file)).ok().and_then(|mut answers| answers.remove(&self.opened));
         let before = Some(Digest::new(before));
-        let is_unchanged = |kept: &Kept| kept.files.get(&name) == before.as_ref();
+        let is_unchanged = |kept: &StoredAgreement| kept.files.get(&name) == before.as_ref();
         let found = latest.into_iter().chain([self.kept.clone()]).find(is_unchanged);
         let mut kept = found.ok_or_else(|| io::Error::other("the file changed meanwhile"))?;
         kept.files.insert(name, Digest::new(after));

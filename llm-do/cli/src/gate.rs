@@ -7,16 +7,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Lets output of a run through, unless a question is open.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gate(Arc<Shared>);
+pub(super) struct Gate(Arc<SharedGate>);
 
 #[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedGate {
+    state: Mutex<GateState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct GateState {
     /// The number of questions that are open or not yet dropped.
     questions: usize,
     /// The number of threads that are writing output.
@@ -43,7 +43,7 @@ impl Gate {
         }
     }
 
-    fn begin(&self, mut state: MutexGuard<'_, State>) -> Writing<'_> {
+    fn begin(&self, mut state: MutexGuard<'_, GateState>) -> Writing<'_> {
         state.writing += 1;
         Writing(self)
     }
@@ -60,12 +60,12 @@ impl Gate {
         drop(self.wait_while(|state| state.writing > 0));
     }
 
-    fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn wait_while(&self, condition: impl Fn(&GateState) -> bool) -> MutexGuard<'_, GateState> {
         let waited = self.0.changed.wait_while(self.lock(), |state| condition(state));
         waited.ignore_poison()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
         self.0.state.lock().ignore_poison()
     }
 }

@@ -11,11 +11,11 @@ use llm_do_core::session::runtime::RuntimeBuilder;
 use serde_json::Value;
 
 use super::CommandError;
-use super::agreed::{Agreement, Known};
+use super::agreed::{Agreement, AgreementState};
 use super::config::{Set, Settings, Source};
 use super::output::warn;
 use super::rule_file::RuleFile;
-use super::trust::{Answer, Subject, Trust};
+use super::trust::{Grant, Subject, Trust};
 use super::wait_notice::with_wait_notice;
 
 /// Options that add files to the linked items.
@@ -165,11 +165,11 @@ impl FileOptions {
         let agreement = subject.agreement.clone();
         subjects.push(subject);
         let answer = trust.decide(&subjects)?;
-        let is_kept = is_harmless || agreement.known() == Known::Yes;
+        let is_kept = is_harmless || agreement.known() == AgreementState::Yes;
         let project = match answer {
-            Answer::Everything => project,
-            Answer::WithoutOptional => project.without_approvals().without_servers(),
-            Answer::Nothing => project.without_servers(),
+            Grant::Everything => project,
+            Grant::WithoutOptional => project.without_approvals().without_servers(),
+            Grant::Nothing => project.without_servers(),
         };
         #[cfg(feature = "mcp")]
         let project = project.with_tokens(super::mcp::tokens());

@@ -9,7 +9,7 @@ use llm_do_core::base::printable::{printable, printable_line};
 use llm_do_core::observe::event::Rows;
 
 use super::CommandError;
-use super::agreed::{Agreement, Known};
+use super::agreed::{Agreement, AgreementState};
 use super::console::{Console, Terminal};
 use super::keyboard::{Keyboard, width};
 use super::terminal_user::TerminalUser;
@@ -72,7 +72,7 @@ impl Texts {
 
 /// The demands that are granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum Grant {
     /// All demands, or there are no demands.
     Everything,
     /// All demands but approvals and servers, without which a project can run.
@@ -92,7 +92,7 @@ pub(super) struct Subject {
 
 impl Trust {
     /// Decides about the demands; asks the user if required.
-    pub(super) fn decide(self, subjects: &[Subject]) -> Result<Answer, CommandError> {
+    pub(super) fn decide(self, subjects: &[Subject]) -> Result<Grant, CommandError> {
         let open: Vec<_> = subjects.iter().filter_map(|subject| self.open(subject)).collect();
         let demands: Vec<_> = open.iter().flat_map(|subject| &subject.demands).collect();
         if self == Self::Show {
@@ -100,13 +100,13 @@ impl Trust {
                 let what = Texts::for_demands(&demands).what;
                 note(&format!("note: {what}; `run` and `chat` ask about this:{}", whole(&demands)));
             }
-            return Ok(Answer::Nothing);
+            return Ok(Grant::Nothing);
         }
         let known: Vec<_> = open.iter().map(|subject| subject.agreement.known()).collect();
         let is_for_one_command = demands.iter().any(|demand| demand.is_for_one_command);
-        let is_known = !is_for_one_command && known.iter().all(|known| *known == Known::Yes);
+        let is_known = !is_for_one_command && known.iter().all(|known| *known == AgreementState::Yes);
         if self == Self::Given || is_known {
-            return Ok(Answer::Everything);
+            return Ok(Grant::Everything);
         }
         if !TerminalUser::is_available() {
             return Err(refused(&open, &demands, &known));
@@ -128,9 +128,9 @@ impl Trust {
 fn ask(
     open: &[Subject],
     demands: &[&Demand],
-    known: &[Known],
+    known: &[AgreementState],
     is_for_one_command: bool,
-) -> Result<Answer, CommandError> {
+) -> Result<Grant, CommandError> {
     let (list, is_clipped) = clipped(demands);
     let texts = Texts::for_demands(demands);
     note(&format!("{}:{list}{}", texts.heading, changed(known)));
@@ -138,20 +138,20 @@ fn ask(
     if !agrees(question, demands, is_clipped).map_err(CommandError::from_error)? {
         let needed: Vec<_> = demands.iter().copied().filter(|demand| !demand.can_be_dropped()).collect();
         return if needed.is_empty() {
-            Ok(Answer::WithoutOptional)
+            Ok(Grant::WithoutOptional)
         } else {
             Err(CommandError::Usage(format!("the project is not run, since it needs this:{}", clipped(&needed).0)))
         };
     }
     if is_for_one_command {
-        return Ok(Answer::Everything);
+        return Ok(Grant::Everything);
     }
     for subject in open {
         if let Err(error) = subject.agreement.keep() {
             note(&format!("warning: the answer is not remembered: {error}"));
         }
     }
-    Ok(Answer::Everything)
+    Ok(Grant::Everything)
 }
 
 /// Asks until the user has seen all demands, and answered.
@@ -171,7 +171,7 @@ fn agrees(question: &str, demands: &[&Demand], mut is_clipped: bool) -> io::Resu
     }
 }
 
-fn refused(open: &[Subject], demands: &[&Demand], known: &[Known]) -> CommandError {
+fn refused(open: &[Subject], demands: &[&Demand], known: &[AgreementState]) -> CommandError {
     let names: Vec<_> = open.iter().map(|subject| printable_line(&subject.name)).collect();
     CommandError::Usage(format!(
         "{}, and no user agreed to this, in {}:{}{}\n\
@@ -185,9 +185,9 @@ fn refused(open: &[Subject], demands: &[&Demand], known: &[Known]) -> CommandErr
 }
 
 /// Names the files that differ from those that the user agreed to.
-fn changed(known: &[Known]) -> String {
+fn changed(known: &[AgreementState]) -> String {
     let names = known.iter().flat_map(|known| match known {
-        Known::Changed(names) => names.as_slice(),
+        AgreementState::Changed(names) => names.as_slice(),
         _ => &[],
     });
     let names: Vec<_> = names.map(|name| printable_line(name)).collect();

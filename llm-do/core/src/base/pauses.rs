@@ -14,12 +14,12 @@ const FAR_AWAY: Duration = Duration::from_secs(1 << 30);
 /// The total time of pauses; pauses that overlap count once.
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
-    state: Mutex<State>,
+    state: Mutex<PausesState>,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PausesState {
     /// The number of pauses that have not ended.
     open: usize,
     /// When the first open pause began.

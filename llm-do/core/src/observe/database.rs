@@ -29,9 +29,9 @@ pub(crate) use self::open::Component;
 /// All writes go through one thread, which commits queued writes together, with one sync of the disk. A write that is
 /// acknowledged survives a loss of power. Several processes may open the file: their commits wait for each other.
 #[derive(Clone)]
-pub(crate) struct Database(Arc<Shared>);
+pub(crate) struct Database(Arc<SharedDatabase>);
 
-struct Shared {
+struct SharedDatabase {
     path: Arc<Path>,
     access: Access,
 }
@@ -45,7 +45,7 @@ impl Database {
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
         let path = open::prepare(path)?;
         let access = Access::open(&path)?;
-        Ok(Self(Arc::new(Shared { path, access })))
+        Ok(Self(Arc::new(SharedDatabase { path, access })))
     }
 
     /// Creates the tables of a component, or migrates them to this version. Blocks.

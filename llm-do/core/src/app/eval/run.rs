@@ -26,7 +26,7 @@ pub(super) async fn run(planned: &PlannedRun<'_>, judge: Option<&Judge>, limits:
 }
 
 async fn run_and_evaluate(planned: &PlannedRun<'_>, judge: Option<&Judge>, limits: Option<&Limits>) -> RunRecord {
-    let calls = Arc::new(Calls::default());
+    let calls = Arc::new(CallCollector::default());
     let mut start = planned.variant.runtime.start_named(&planned.variant.tool, planned.arguments.clone());
     start = start.shared_sink(Arc::clone(&calls) as _);
     if let Some(limits) = limits {
@@ -118,7 +118,7 @@ fn add(evaluator: &PlannedEvaluator, finding: Finding, findings: &mut Vec<NamedF
 
 /// Collects the nested calls of a run.
 #[derive(Debug, Default)]
-struct Calls(Mutex<CallList>);
+struct CallCollector(Mutex<CallList>);
 
 #[derive(Debug, Default)]
 struct CallList {
@@ -127,13 +127,13 @@ struct CallList {
     indices: HashMap<u64, usize>,
 }
 
-impl Calls {
+impl CallCollector {
     fn take(&self) -> Vec<CalledTool> {
         std::mem::take(&mut self.0.lock().ignore_poison().calls)
     }
 }
 
-impl EventSink for Calls {
+impl EventSink for CallCollector {
     fn emit(&self, event: &Arc<Event>) {
         if event.call == 0 {
             return;

@@ -8,7 +8,7 @@ use llm_do_providers::PriceTable;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::recorded::{Calls, Reading, RecordedCalls};
+use super::recorded::{JournalReader, RecordedCalls, WorkerCalls};
 use crate::observe::event::Outcome;
 use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, digest};
 use crate::plane::approval::Approval;
@@ -26,7 +26,7 @@ pub struct Cases {
     /// The indices of the cases by the digest of their input.
     by_digest: HashMap<String, Vec<usize>>,
     others: BTreeSet<Arc<str>>,
-    calls: Calls,
+    calls: WorkerCalls,
 }
 
 /// The state of reading one journal.
@@ -34,7 +34,7 @@ pub struct Cases {
 struct Journaled {
     /// The inputs that an approver edited, by the keys of their calls.
     edits: HashMap<Arc<str>, Value>,
-    reading: Reading,
+    reading: JournalReader,
 }
 
 /// An input, and the worker's answers to it.
@@ -63,7 +63,7 @@ impl Cases {
     #[must_use]
     pub fn of(worker: impl Into<Arc<str>>) -> Self {
         let (by_digest, others) = (HashMap::new(), BTreeSet::new());
-        Self { worker: worker.into(), all: Vec::new(), by_digest, others, calls: Calls::default() }
+        Self { worker: worker.into(), all: Vec::new(), by_digest, others, calls: WorkerCalls::default() }
     }
 
     /// Adds the calls of one journal, without those in [threads](crate::plane::context::CallContext::thread); `records` starts at its first record: see

@@ -36,9 +36,9 @@ struct Call {
 
 /// The calls of a worker that requested its model.
 #[derive(Debug, Default)]
-pub(super) struct Calls(Vec<Call>);
+pub(super) struct WorkerCalls(Vec<Call>);
 
-impl Calls {
+impl WorkerCalls {
     /// Returns the sum of the calls.
     pub(super) fn sum(&self, prices: &PriceTable) -> RecordedCalls {
         let mut sum = RecordedCalls::default();
@@ -58,14 +58,14 @@ impl Calls {
 
 /// The state of reading one journal.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct JournalReader {
     /// The end of the last step.
     last: Option<Timestamp>,
     /// The unfinished calls by key, each with the time before its first step.
     open: HashMap<Arc<str>, (Option<Timestamp>, Call)>,
 }
 
-impl Reading {
+impl JournalReader {
     /// Records a step.
     pub(super) fn add(&mut self, record: &Record) {
         if record.kind == StepKind::Model {
@@ -78,7 +78,7 @@ impl Reading {
     }
 
     /// Adds the worker's call that this record ends, if it requested the model.
-    pub(super) fn end(&mut self, record: &Record, calls: &mut Calls) {
+    pub(super) fn end(&mut self, record: &Record, calls: &mut WorkerCalls) {
         let Some((began, mut call)) = self.open.remove(record.call()) else { return };
         let began = began.filter(|_| !record.overlapped);
         call.time = began.and_then(|began| Duration::try_from(record.time.duration_since(began)).ok());

@@ -45,11 +45,11 @@ enum Among {
 #[derive(Debug)]
 pub(super) struct Connections {
     limits: ConnectionLimits,
-    state: Mutex<State>,
+    state: Mutex<ConnectionsState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ConnectionsState {
     next: u64,
     open: HashMap<u64, Open>,
     /// The time of the last request of each known client.
@@ -109,7 +109,7 @@ impl Connections {
     }
 }
 
-impl State {
+impl ConnectionsState {
     /// Closes connections, if necessary, so that one of `address` can be added; returns `false` if none can be closed.
     fn make_room(&mut self, address: ClientAddress, limits: ConnectionLimits, now: Instant) -> bool {
         let ConnectionLimits { total, per_address } = limits;

@@ -54,20 +54,20 @@ pub(super) struct EntryKey {
 
 /// Reads the text of a `project.json`.
 pub(super) fn read(path: &Path, text: &str) -> Result<Manifest, Vec<Fault>> {
-    let mut reading = Reading { path, manifest: Manifest::default(), faults: Vec::new() };
+    let mut reading = ManifestReader { path, manifest: Manifest::default(), faults: Vec::new() };
     if let Some(root) = json::read(text, &mut reading.faults) {
         reading.root(root);
     }
     if reading.faults.is_empty() { Ok(reading.manifest) } else { Err(reading.faults) }
 }
 
-struct Reading<'a> {
+struct ManifestReader<'a> {
     path: &'a Path,
     manifest: Manifest,
     faults: Vec<Fault>,
 }
 
-impl Reading<'_> {
+impl ManifestReader<'_> {
     fn reader<'a>(&'a mut self, key: &'a str) -> Reader<'a> {
         Reader { key, faults: &mut self.faults }
     }

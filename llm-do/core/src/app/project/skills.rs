@@ -101,7 +101,7 @@ pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Skill> {
 fn read_file(folder: &Path, names: &mut Vec<String>, report: &mut Report) -> Option<Skill> {
     let path = folder.join("SKILL.md");
     let text = report.text_of(&path)?;
-    let mut reading = Reading::default();
+    let mut reading = SkillReader::default();
     let mut parsed = parsed(&text, &mut reading)?;
     if parsed.take_disabled() {
         return None;
@@ -122,7 +122,7 @@ fn read_file(folder: &Path, names: &mut Vec<String>, report: &mut Report) -> Opt
 }
 
 /// Parses a file. A file without front matter is a text, and its folder is the name.
-fn parsed(text: &str, reading: &mut Reading) -> Option<FrontMatter> {
+fn parsed(text: &str, reading: &mut SkillReader) -> Option<FrontMatter> {
     let begins = text.trim_start_matches('\u{feff}').trim_start().lines().next();
     if begins.is_some_and(|line| line.trim_end() == "---") {
         let known: Vec<_> = KEYS.into_iter().chain(IGNORED).collect();
@@ -136,7 +136,7 @@ fn file_name(folder: &Path) -> String {
 }
 
 #[derive(Default)]
-struct Reading {
+struct SkillReader {
     faults: Vec<Fault>,
     /// Deviations from the format that are accepted.
     notes: Vec<Fault>,
@@ -145,7 +145,7 @@ struct Reading {
     place: Place,
 }
 
-impl Reading {
+impl SkillReader {
     fn note(&mut self, place: Place, message: impl Into<String>) {
         self.notes.push(Fault::new(place, message));
     }

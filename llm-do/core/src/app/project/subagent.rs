@@ -29,7 +29,7 @@ const MODELS: [(&str, &str); 4] = [
 /// Known keys without an effect.
 const IGNORED: [&str; 7] = ["background", "color", "hooks", "initialPrompt", "isolation", "memory", "permissionMode"];
 /// Reads the value of a key.
-type ReadKey = fn(&mut Reading, &str, Node);
+type ReadKey = fn(&mut SubagentReader, &str, Node);
 /// The keys that have an effect.
 const KEYS: [(&str, ReadKey); 9] = [
     ("name", |reading, key, node| reading.keys.name = reading.reader(key).string(as_text(node))),
@@ -48,7 +48,7 @@ const KEYS: [(&str, ReadKey); 9] = [
 
 /// The names that a subagent may use, in addition to linked items.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
+pub(super) struct KnownNames<'a> {
     /// The workers and tools of the project.
     pub(super) items: &'a [&'a str],
     /// The toolsets of the MCP servers in `.mcp.json`.
@@ -80,7 +80,7 @@ pub(super) struct Subagent {
 /// project.
 ///
 /// A faulty or disabled subagent is omitted.
-pub(super) fn read(path: &Path, known: Known<'_>, project: &mut Project, report: &mut Report) -> Option<Subagent> {
+pub(super) fn read(path: &Path, known: KnownNames<'_>, project: &mut Project, report: &mut Report) -> Option<Subagent> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut names = vec![stem.clone()];
     let warned = report.warnings.len();
@@ -111,13 +111,13 @@ fn is_document(stem: &str, names: &[String]) -> bool {
 /// Reads a subagent, and adds its name to `names`; `None` if it has a fault or is disabled.
 fn read_file(
     path: &Path,
-    known: Known<'_>,
+    known: KnownNames<'_>,
     names: &mut Vec<String>,
     project: &mut Project,
     report: &mut Report,
 ) -> Option<Subagent> {
     let text = report.text_of(path)?;
-    let mut reading = Reading::default();
+    let mut reading = SubagentReader::default();
     let known_keys = KEYS.map(|(name, _)| name);
     let all_keys = [&known_keys[..], &IGNORED[..]].concat();
     let mut parsed = front_matter::parse(&text, &all_keys, &mut reading.faults).unwrap_or_default();
@@ -134,7 +134,7 @@ fn read_file(
             None => report.ignored_key(path, &key, &IGNORED, &known_keys),
         }
     }
-    let Reading { keys, faults, notes } = reading;
+    let SubagentReader { keys, faults, notes } = reading;
     names.extend(keys.name.iter().map(|name| name.value.clone()));
     front_matter::warn(path, notes, report);
     let is_faulty = !faults.is_empty();
@@ -146,7 +146,7 @@ fn read_file(
     let own = project.servers_of((path, "mcpServers"), own, &[], report);
     let own = own.into_iter().map(|(name, _)| ServerSet { foreign: name.clone(), name });
     let servers: Vec<_> = known.servers.iter().cloned().chain(own).collect();
-    keys.into_subagent(path, body, Known { servers: &servers, ..known }, report)
+    keys.into_subagent(path, body, KnownNames { servers: &servers, ..known }, report)
 }
 
 #[derive(Default)]
@@ -167,14 +167,14 @@ fn values<T>(list: Option<Located<Vec<T>>>) -> Vec<T> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct SubagentReader {
     faults: Vec<Fault>,
     /// The keys and values without an effect.
     notes: Vec<Fault>,
     keys: Keys,
 }
 
-impl Reading {
+impl SubagentReader {
     fn reader<'a>(&'a mut self, key: &'a str) -> Reader<'a> {
         Reader { key, faults: &mut self.faults }
     }
@@ -274,7 +274,7 @@ impl Keys {
         self,
         path: &Path,
         instructions: String,
-        known: Known<'_>,
+        known: KnownNames<'_>,
         report: &mut Report,
     ) -> Option<Subagent> {
         let (name, description) = (self.name?, self.description?);

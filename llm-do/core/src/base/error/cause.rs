@@ -8,7 +8,7 @@ use super::{BoxError, CallError};
 /// A failure from a journal: its text, and the error that caused it, which has a different text.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedError {
     pub(crate) text: String,
     pub(crate) cause: CallError,
 }
@@ -77,7 +77,7 @@ pub(super) fn actual<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + '
     if let Some(CallError::Other(inner)) = error.downcast_ref() {
         return actual(inner.as_ref());
     }
-    if let Some(Recorded { cause, .. }) = error.downcast_ref() {
+    if let Some(RecordedError { cause, .. }) = error.downcast_ref() {
         return actual(cause);
     }
     error
@@ -90,7 +90,7 @@ pub(super) fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CallErro
         if let Some(found) = error.downcast_ref() {
             return Some(found);
         }
-        if let Some(Recorded { cause, .. }) = error.downcast_ref() {
+        if let Some(RecordedError { cause, .. }) = error.downcast_ref() {
             return Some(cause);
         }
         next = error.source();

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use llm_do_providers::{ErrorKind, ProviderError};
 use serde::{Deserialize, Serialize};
 
-use super::cause::Recorded;
+use super::cause::RecordedError;
 use super::error_type::ErrorTypes;
 use super::stored_error::StoredError;
 use super::{CallError, Fault, chain};
@@ -109,7 +109,7 @@ impl Failure {
     pub(crate) fn into_error(self, tool: &str, types: &dyn ErrorTypes) -> CallError {
         let tool = tool.to_owned();
         let passed_on = |tool, text, cause| match text {
-            Some(text) => CallError::Failed { tool, source: Recorded { text, cause }.into() },
+            Some(text) => CallError::Failed { tool, source: RecordedError { text, cause }.into() },
             None => cause,
         };
         match self {

@@ -5,7 +5,7 @@ use std::error::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cause::{Recorded, Wrapped, actual};
+use super::cause::{RecordedError, Wrapped, actual};
 use super::error_type::ErrorTypes;
 use super::{BoxError, CallError, chain};
 
@@ -63,7 +63,7 @@ impl StoredError {
         let innermost: BoxError = match innermost {
             Some(error) if chain(error.as_ref()) == text => error,
             // A model has read this text.
-            Some(error) => Recorded { text, cause: CallError::Other(error) }.into(),
+            Some(error) => RecordedError { text, cause: CallError::Other(error) }.into(),
             None => text.into(),
         };
         let source = within.into_iter().rev().fold(innermost, |source, layer| match layer {

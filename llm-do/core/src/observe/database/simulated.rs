@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 
 use super::access::Access;
 use super::writer::{Job, commit, queued};
-use super::{Database, DatabaseError, Shared, open};
+use super::{Database, DatabaseError, SharedDatabase, open};
 use crate::base::mutex::IgnorePoison;
 
 /// The file, which all processes share. It is never synced, and is deleted at the end.
@@ -65,7 +65,7 @@ impl SimulatedFile {
         let inner = Arc::new(inner);
         tokio::spawn(work(Arc::clone(&inner)));
         let access = Access::Simulated(Process(inner));
-        Database(Arc::new(Shared { path: Arc::clone(&self.path), access }))
+        Database(Arc::new(SharedDatabase { path: Arc::clone(&self.path), access }))
     }
 
     /// Returns the number of transactions so far.

@@ -54,13 +54,13 @@ pub(super) trait Pending: Send + 'static {
 pub(super) struct Background<P: Pending> {
     name: &'static str,
     handle: Handle<P>,
-    shared: Arc<Shared<P>>,
+    shared: Arc<SharedBackground<P>>,
 }
 
 type Handle<P> = Arc<dyn Fn(&mut <P as Pending>::Batch) + Send + Sync>;
 
-struct Shared<P> {
-    state: Mutex<State<P>>,
+struct SharedBackground<P> {
+    state: Mutex<BackgroundState<P>>,
     /// Signalled when the thread must wake up.
     woken: Condvar,
     handled: Handled,
@@ -73,7 +73,7 @@ struct Handled {
     changed: Notify,
 }
 
-struct State<P> {
+struct BackgroundState<P> {
     pending: P,
     stage: Stage,
     waits_for: WaitsFor,
@@ -106,8 +106,8 @@ enum Stage {
 impl<P: Pending> Background<P> {
     /// Creates a background thread that calls `handle` with each batch; it is not started yet.
     pub(super) fn new(name: &'static str, pending: P, handle: impl Fn(&mut P::Batch) + Send + Sync + 'static) -> Self {
-        let state = State { pending, stage: Stage::New, waits_for: WaitsFor::Nothing, is_flushed: false };
-        let shared = Shared { state: Mutex::new(state), woken: Condvar::new(), handled: Handled::default() };
+        let state = BackgroundState { pending, stage: Stage::New, waits_for: WaitsFor::Nothing, is_flushed: false };
+        let shared = SharedBackground { state: Mutex::new(state), woken: Condvar::new(), handled: Handled::default() };
         Self { name, handle: Arc::new(handle), shared: Arc::new(shared) }
     }
 
@@ -172,13 +172,13 @@ impl<P: Pending> Drop for Background<P> {
     }
 }
 
-impl<P: Pending> Shared<P> {
-    fn lock(&self) -> MutexGuard<'_, State<P>> {
+impl<P: Pending> SharedBackground<P> {
+    fn lock(&self) -> MutexGuard<'_, BackgroundState<P>> {
         self.state.lock().ignore_poison()
     }
 
     /// Wakes the thread if it waits.
-    fn wake(&self, state: &mut State<P>) {
+    fn wake(&self, state: &mut BackgroundState<P>) {
         if std::mem::replace(&mut state.waits_for, WaitsFor::Nothing) != WaitsFor::Nothing {
             self.woken.notify_one();
         }
@@ -212,9 +212,14 @@ impl<P: Pending> Shared<P> {
         Some(state.pending.take(batch)).filter(|count| *count > 0)
     }
 
-    fn wait_for<'a>(&self, what: WaitsFor, mut state: MutexGuard<'a, State<P>>) -> MutexGuard<'a, State<P>> {
+    fn wait_for<'a>(
+        &self,
+        what: WaitsFor,
+        mut state: MutexGuard<'a, BackgroundState<P>>,
+    ) -> MutexGuard<'a, BackgroundState<P>> {
         state.waits_for = what;
-        let waits = |state: &mut State<P>| state.waits_for != WaitsFor::Nothing && state.stage == Stage::Running;
+        let waits =
+            |state: &mut BackgroundState<P>| state.waits_for != WaitsFor::Nothing && state.stage == Stage::Running;
         match what {
             WaitsFor::Events => self.woken.wait_timeout_while(state, P::COLLECTING, waits).ignore_poison().0,
             _ => self.woken.wait_while(state, waits).ignore_poison(),

@@ -17,9 +17,9 @@ use crate::base::mutex::IgnorePoison;
 /// Bodies of entries and workers run again. The other calls return their recorded results.
 #[derive(Clone)]
 #[doc(hidden)]
-pub struct ReplayCheck(Arc<Recorded>);
+pub struct ReplayCheck(Arc<RecordedRun>);
 
-struct Recorded {
+struct RecordedRun {
     replay: SharedReplay,
     /// The outcomes of the calls whose bodies run again.
     outcomes: HashMap<Arc<str>, Record>,
@@ -53,7 +53,7 @@ impl ReplayCheck {
         let (outcomes, steps): (Vec<_>, Vec<_>) = records.into_iter().partition(is_outcome);
         let outcomes = outcomes.into_iter().map(|record| (Arc::clone(&record.key), record)).collect();
         let (replay, checked) = (SharedReplay::new(Replay::from_records(steps)), Mutex::default());
-        Self(Arc::new(Recorded { replay, outcomes, runs_again: Box::new(runs_again), checked }))
+        Self(Arc::new(RecordedRun { replay, outcomes, runs_again: Box::new(runs_again), checked }))
     }
 
     /// Returns the findings since the last call.
@@ -62,7 +62,7 @@ impl ReplayCheck {
     }
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Notes the first difference, in the call of a key.
     fn differs(&self, call: &Arc<str>, error: JournalError) -> JournalError {
         let first = &mut self.checked.lock().ignore_poison().difference;

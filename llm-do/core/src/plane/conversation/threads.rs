@@ -13,10 +13,10 @@ use crate::plane::history::History;
 
 /// The threads of a run, or of the runs of a chat.
 #[derive(Debug, Default)]
-pub(crate) struct Threads(Mutex<Known>);
+pub(crate) struct Threads(Mutex<KnownThreads>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownThreads {
     by_name: BTreeMap<Arc<str>, Arc<NamedThread>>,
     /// The calls that wait for a thread, by their numbers.
     waiting: BTreeMap<u64, Waiting>,
@@ -56,7 +56,7 @@ impl Threads {
             (Arc::clone(&name), Arc::new(NamedThread::new(name, history)))
         };
         let by_name = histories.into_iter().map(thread).collect();
-        Self(Mutex::new(Known { by_name, ..Known::default() }))
+        Self(Mutex::new(KnownThreads { by_name, ..KnownThreads::default() }))
     }
 
     /// Returns the history of each thread that has messages.
@@ -107,7 +107,7 @@ impl Threads {
         Ok(permit)
     }
 
-    fn waiting(&self, known: &mut Known, call: Waiting) -> StopWaiting<'_> {
+    fn waiting(&self, known: &mut KnownThreads, call: Waiting) -> StopWaiting<'_> {
         known.waits += 1;
         known.waiting.insert(known.waits, call);
         StopWaiting { threads: self, wait: known.waits }
@@ -125,12 +125,12 @@ impl Threads {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownThreads> {
         self.0.lock().ignore_poison()
     }
 }
 
-impl Known {
+impl KnownThreads {
     /// Returns whether the call in which `wanted` is open waits for one of `held`, directly or through further calls.
     fn is_cycle(&self, wanted: &Arc<str>, held: &BTreeSet<Arc<str>>) -> bool {
         let (mut seen, mut next) = (BTreeSet::new(), vec![wanted]);

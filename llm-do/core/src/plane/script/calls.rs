@@ -29,16 +29,16 @@ pub(super) struct Call {
 /// The answer to a call.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum CallAnswer {
     Value(Value),
     Exception(ExcType, String),
 }
 
-impl From<Answer> for ExtFunctionResult {
-    fn from(answer: Answer) -> Self {
+impl From<CallAnswer> for ExtFunctionResult {
+    fn from(answer: CallAnswer) -> Self {
         match answer {
-            Answer::Value(value) => to_python(value).into(),
-            Answer::Exception(kind, message) => MontyException::new(kind, Some(message)).into(),
+            CallAnswer::Value(value) => to_python(value).into(),
+            CallAnswer::Exception(kind, message) => MontyException::new(kind, Some(message)).into(),
         }
     }
 }
@@ -187,7 +187,7 @@ pub(super) async fn make(
     ctx: &CallContext,
     calls: Vec<Call>,
     errors: &mut Vec<CallError>,
-) -> Result<Vec<Answer>, CallError> {
+) -> Result<Vec<CallAnswer>, CallError> {
     let mut answers = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();
     while let Some(first) = calls.next() {
@@ -206,14 +206,14 @@ pub(super) async fn make(
     Ok(answers)
 }
 
-fn answer(result: Result<Value, CallError>, errors: &mut Vec<CallError>) -> Result<Answer, CallError> {
+fn answer(result: Result<Value, CallError>, errors: &mut Vec<CallError>) -> Result<CallAnswer, CallError> {
     match result {
-        Ok(value) => Ok(Answer::Value(value)),
+        Ok(value) => Ok(CallAnswer::Value(value)),
         Err(error) => match raised(&error) {
             Raised::Stop => Err(error),
             Raised::Exception(kind, message) => {
                 errors.push(error);
-                Ok(Answer::Exception(kind, message))
+                Ok(CallAnswer::Exception(kind, message))
             }
         },
     }

@@ -9,7 +9,7 @@ use monty_types::{MontyException, MontyObject, PrintWriter, ResourceTracker};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::calls::{Answer, Call, Disposition, MadeCalls, RawCall, refusal};
+use super::calls::{Call, CallAnswer, Disposition, MadeCalls, RawCall, refusal};
 use super::limits::{self, STACK};
 use super::names::Callees;
 use super::printer::Printer;
@@ -37,7 +37,7 @@ pub(super) enum Ending {
 /// A handle to a running script.
 pub(super) struct Running {
     pub(super) steps: UnboundedReceiver<Step>,
-    pub(super) answers: Sender<Vec<Answer>>,
+    pub(super) answers: Sender<Vec<CallAnswer>>,
 }
 
 /// Starts a script; dropping the handle ends it.
@@ -66,7 +66,7 @@ pub(super) fn start(
 
 struct Interpreter {
     steps: UnboundedSender<Step>,
-    answers: Receiver<Vec<Answer>>,
+    answers: Receiver<Vec<CallAnswer>>,
     printer: Printer,
     calls: MadeCalls,
 }
@@ -126,7 +126,7 @@ impl Interpreter {
     }
 
     /// Waits for the answers to calls; `None` if its call has ended.
-    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<Answer>> {
+    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<CallAnswer>> {
         self.steps.send(Step::Calls(calls)).ok()?;
         let answers = self.answers.recv().ok()?;
         self.printer.begin();

@@ -136,8 +136,8 @@ impl<'a> Finder<'a> {
     }
 
     /// Finds the tools that are called in a body.
-    fn body(&mut self, place: &str, visit: impl FnOnce(&mut Calls<'a>)) {
-        let mut calls = Calls::default();
+    fn body(&mut self, place: &str, visit: impl FnOnce(&mut CallVisitor<'a>)) {
+        let mut calls = CallVisitor::default();
         visit(&mut calls);
         for (range, name) in calls.0 {
             if let Some(tool) = self.tool(name) {
@@ -181,9 +181,9 @@ fn is_called_by_interpreter(name: &str) -> bool {
 
 /// The names that are called, with their places.
 #[derive(Default)]
-struct Calls<'a>(Vec<(TextRange, &'a str)>);
+struct CallVisitor<'a>(Vec<(TextRange, &'a str)>);
 
-impl<'a> Visitor<'a> for Calls<'a> {
+impl<'a> Visitor<'a> for CallVisitor<'a> {
     fn visit_expr(&mut self, expression: &'a Expr) {
         if let Expr::Call(call) = expression
             && let Expr::Name(name) = &*call.func

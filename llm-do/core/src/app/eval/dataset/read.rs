@@ -16,7 +16,7 @@ const CASE_KEYS: [&str; 5] = ["name", "inputs", "metadata", "expected_output", "
 
 /// Reads the text of a dataset.
 pub(super) fn read(text: &str) -> Result<Dataset, Vec<Fault>> {
-    let mut reading = Reading::default();
+    let mut reading = DatasetReader::default();
     if let Some(root) = read_yaml(text.trim_start_matches('\u{feff}'), 1, &mut reading.faults) {
         reading.root(root);
     }
@@ -25,13 +25,13 @@ pub(super) fn read(text: &str) -> Result<Dataset, Vec<Fault>> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct DatasetReader {
     dataset: Dataset,
     names: HashSet<String>,
     faults: Vec<Fault>,
 }
 
-impl Reading {
+impl DatasetReader {
     fn fault(&mut self, place: Place, message: impl Into<String>) {
         self.faults.push(Fault::new(place, message));
     }

@@ -30,10 +30,10 @@ const CANCELLING: Duration = Duration::from_millis(500);
 /// Cloning is cheap. The server ends with the last clone, which is usually in the last runtime that uses it. Dropping
 /// it waits up to three seconds for the program to end, and then kills it.
 #[derive(Clone, Debug)]
-pub struct McpConnection(Arc<Shared>);
+pub struct McpConnection(Arc<SharedConnection>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedConnection {
     server: Arc<McpServer>,
     owner: Owner,
     jobs: mpsc::UnboundedSender<CallJob>,
@@ -77,7 +77,7 @@ impl McpConnection {
                 None
             }
         };
-        Self(Arc::new(Shared { server, owner, jobs, listed, stop, thread, ended: Mutex::new(ended) }))
+        Self(Arc::new(SharedConnection { server, owner, jobs, listed, stop, thread, ended: Mutex::new(ended) }))
     }
 
     /// Waits for the list of tools.
@@ -126,7 +126,7 @@ impl McpConnection {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedConnection {
     fn drop(&mut self) {
         self.stop.cancel();
         // The thread of the connection would wait for itself.

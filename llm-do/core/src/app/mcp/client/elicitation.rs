@@ -91,9 +91,9 @@ async fn form(ctx: &CallContext, introduction: &str, schema: &ElicitationSchema)
     let mut content = Map::new();
     for field in fields {
         match field.ask(ctx).await? {
-            Answer::Value(value) => drop(content.insert(field.name.to_owned(), value)),
-            Answer::Empty => {}
-            Answer::Unfit => return Ok(ElicitResult::new(ElicitationAction::Cancel)),
+            FieldAnswer::Value(value) => drop(content.insert(field.name.to_owned(), value)),
+            FieldAnswer::Empty => {}
+            FieldAnswer::Unfit => return Ok(ElicitResult::new(ElicitationAction::Cancel)),
         }
     }
     Ok(ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content)))
@@ -134,7 +134,7 @@ struct Field<'a> {
     is_required: bool,
 }
 
-enum Answer {
+enum FieldAnswer {
     Value(Value),
     Empty,
     /// The value cannot be requested.
@@ -142,21 +142,21 @@ enum Answer {
 }
 
 impl Field<'_> {
-    async fn ask(&self, ctx: &CallContext) -> Result<Answer, CallError> {
+    async fn ask(&self, ctx: &CallContext) -> Result<FieldAnswer, CallError> {
         let checked = CheckedSchema::new(self.schema).untrusted();
         let mut problem = String::new();
         for _ in 0..MAX_ASKED {
             let given = ctx.request_user_choices(self.question(&problem)).await?;
             problem = match self.value(&given) {
-                None if !self.is_required => return Ok(Answer::Empty),
+                None if !self.is_required => return Ok(FieldAnswer::Empty),
                 None => "\nInvalid answer: a value is required".to_owned(),
                 Some(value) => match checked.check(&value) {
-                    Ok(()) => return Ok(Answer::Value(value)),
+                    Ok(()) => return Ok(FieldAnswer::Value(value)),
                     Err(fault) => format!("\nInvalid answer: {}", text::line(&fault)),
                 },
             };
         }
-        Ok(Answer::Unfit)
+        Ok(FieldAnswer::Unfit)
     }
 
     fn question(&self, problem: &str) -> Question {

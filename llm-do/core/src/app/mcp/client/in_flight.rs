@@ -19,10 +19,10 @@ const LINGERING: Duration = Duration::from_secs(5 * 60);
 
 /// The calls that a server may be working on.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(Mutex<Calls>);
+pub(super) struct InFlight(Mutex<CallsInFlight>);
 
 #[derive(Debug, Default)]
-struct Calls {
+struct CallsInFlight {
     /// The calls in flight, by their progress tokens.
     waiting: HashMap<ProgressToken, CallInFlight>,
     /// When cancelled calls are forgotten. They do not end by an answer, since the server sends none.

@@ -28,7 +28,7 @@ use self::network::{Fault, Network};
 use self::redirect::{check_redirect, registration_advice};
 #[cfg(feature = "project")]
 pub use self::redirect::{is_login_answer, login_state};
-use self::store::{FileStore, Kept};
+use self::store::{FileStore, KeptCredentials};
 use super::error::McpError;
 use super::exchange::Exchange;
 use super::text;
@@ -315,7 +315,7 @@ impl Authorization {
         let manager = AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), Arc::clone(&network) as _);
         let mut manager = manager.await.map_err(|error| self.failed(&error))?;
         match &self.oauth.tokens {
-            Some(tokens) => manager.set_credential_store(Kept(tokens.for_server(&self.url))),
+            Some(tokens) => manager.set_credential_store(KeptCredentials(tokens.for_server(&self.url))),
             None => manager.set_credential_store(self.memory.clone()),
         }
         Ok((manager, network))

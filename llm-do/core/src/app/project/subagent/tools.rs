@@ -5,7 +5,7 @@ use std::path::Path;
 
 use llm_do_worker_file::{Located, McpServerItem, Place, did_you_mean};
 
-use super::Known;
+use super::KnownNames;
 use crate::app::project::ServerFile;
 use crate::app::project::report::Report;
 use crate::declare::toolset::Member;
@@ -93,7 +93,7 @@ fn unquoted(name: &str) -> &str {
 pub(super) struct Tools<'a> {
     pub(super) path: &'a Path,
     pub(super) report: &'a mut Report,
-    pub(super) known: Known<'a>,
+    pub(super) known: KnownNames<'a>,
     pub(super) names: ToolLines,
     /// The names that were added, for fast look-ups in a long list.
     pub(super) seen: HashSet<String>,
@@ -104,7 +104,7 @@ pub(super) struct Tools<'a> {
 
 impl<'a> Tools<'a> {
     /// Creates an empty list of tools.
-    pub(super) fn new(path: &'a Path, report: &'a mut Report, known: Known<'a>) -> Self {
+    pub(super) fn new(path: &'a Path, report: &'a mut Report, known: KnownNames<'a>) -> Self {
         let (names, seen, without) = (Vec::new(), HashSet::new(), Vec::new());
         Self { path, report, known, names, seen, has_search: false, without }
     }

@@ -26,7 +26,7 @@ pub(in crate::app::serve) struct OpenQuestion {
 
 /// An answer of a person: to a question its text, to an approval the verdict.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct GivenAnswer {
     id: String,
     /// The digest of what the person saw.
     digest: String,
@@ -53,7 +53,7 @@ impl Service for Inbox {
                     Ok(Json(Value::Null))
                 }
                 "answer" => {
-                    let (Json(answer), _) = ctx.input::<Json<Answer>>().await;
+                    let (Json(answer), _) = ctx.input::<Json<GivenAnswer>>().await;
                     resolve(&ctx, answer).await
                 }
                 "withdraw" => {
@@ -75,7 +75,7 @@ impl Service for Inbox {
 }
 
 /// Passes an answer on to the run that waits for it.
-async fn resolve(ctx: &ContextInternal, answer: Answer) -> Result<Json<Value>, HandlerError> {
+async fn resolve(ctx: &ContextInternal, answer: GivenAnswer) -> Result<Json<Value>, HandlerError> {
     let Some(Json(open)) = ctx.get::<Json<OpenQuestion>>(&answer.id).await? else {
         let text = format!("unknown question `{}`: it was answered before, or its run has ended", answer.id);
         return Err(TerminalError::new_with_code(404, text).into());
@@ -91,7 +91,7 @@ async fn resolve(ctx: &ContextInternal, answer: Answer) -> Result<Json<Value>, H
 }
 
 /// Checks an answer, and returns the value for the run.
-fn value(asked: &ShownRequest, answer: Answer) -> Result<Value, String> {
+fn value(asked: &ShownRequest, answer: GivenAnswer) -> Result<Value, String> {
     if asked.kind == StepKind::Approval {
         let verdict = serde_json::from_value::<WrittenDecision>(Value::Object(answer.verdict));
         return verdict.map(|verdict| json!(verdict)).map_err(|error| format!("invalid decision: {error}"));

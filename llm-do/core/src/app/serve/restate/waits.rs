@@ -64,13 +64,13 @@ impl Waiter {
 
 #[derive(Debug)]
 struct Wait {
-    state: State,
+    state: WaitState,
     /// The id of the question in the inbox.
     question: Option<String>,
 }
 
 #[derive(Debug)]
-enum State {
+enum WaitState {
     Open(Option<Waiter>),
     Over(Option<Value>),
 }
@@ -123,15 +123,15 @@ impl<'c> Waits<'c> {
     fn push(&mut self, id: WaitId, future: Durable<'c>, question: Option<String>) {
         self.futures.push(future);
         self.by_id.insert(id, self.started.len());
-        self.started.push(Wait { state: State::Open(None), question });
+        self.started.push(Wait { state: WaitState::Open(None), question });
     }
 
     /// Sets the receiver of the result of a wait, which may have arrived already.
     pub(super) fn set_waiter(&mut self, id: &WaitId, waiter: Waiter) {
         let Some(&index) = self.by_id.get(id) else { return };
         match &mut self.started[index].state {
-            State::Over(value) => waiter.send(value.clone()),
-            State::Open(open) => *open = Some(waiter),
+            WaitState::Over(value) => waiter.send(value.clone()),
+            WaitState::Open(open) => *open = Some(waiter),
         }
     }
 
@@ -143,7 +143,7 @@ impl<'c> Waits<'c> {
     pub(super) async fn next(&mut self) -> Result<(), TerminalError> {
         let Some((index, value)) = self.futures.next().await? else { return Ok(()) };
         let state = &mut self.started[index].state;
-        if let State::Open(Some(waiter)) = std::mem::replace(state, State::Over(value.clone())) {
+        if let WaitState::Open(Some(waiter)) = std::mem::replace(state, WaitState::Over(value.clone())) {
             waiter.send(value);
         }
         Ok(())
@@ -157,7 +157,7 @@ impl<'c> Waits<'c> {
     /// Returns the questions in the inbox that have no answer.
     pub(super) fn open_questions(&self) -> Vec<String> {
         let known = self.by_id.values().map(|&index| &self.started[index]);
-        let open = known.filter(|wait| matches!(wait.state, State::Open(_)));
+        let open = known.filter(|wait| matches!(wait.state, WaitState::Open(_)));
         let mut open: Vec<_> = open.filter_map(|wait| wait.question.clone()).collect();
         // Sorted, since the order of a map differs in each process.
         open.sort_unstable();

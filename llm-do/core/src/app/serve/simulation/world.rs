@@ -14,11 +14,11 @@ use crate::observe::database::simulated::{Condition, SimulatedFile};
 #[derive(Clone)]
 pub(super) struct World {
     file: SimulatedFile,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<WorldState>>,
 }
 
 #[derive(Default)]
-struct State {
+struct WorldState {
     /// The runs that have not been seen to end.
     runs: BTreeMap<u32, Run>,
     figures: Figures,
@@ -58,7 +58,7 @@ impl World {
         Self { file, state: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WorldState> {
         self.state.lock().ignore_poison()
     }
 

@@ -10,7 +10,7 @@ use super::settings::Http;
 
 /// A finished response.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct FetchedResponse {
     pub(super) url: Url,
     pub(super) status: StatusCode,
     /// The media type without parameters, in lower case; empty if the server sends none.
@@ -21,7 +21,7 @@ pub(super) struct Answer {
     pub(super) is_cut: bool,
 }
 
-impl Answer {
+impl FetchedResponse {
     /// Reads a response.
     pub(super) async fn read(mut response: Response, url: Url, settings: &Http) -> Result<Self, Fault> {
         let content_type = header(&response, CONTENT_TYPE);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::answer::Answer;
+use super::answer::FetchedResponse;
 use super::fault::Fault;
 
 /// The range of characters to return.
@@ -14,13 +14,13 @@ pub(super) struct Part {
 }
 
 /// Describes a response without text.
-pub(super) fn head(answer: &Answer) -> String {
+pub(super) fn head(answer: &FetchedResponse) -> String {
     let kind = if answer.media_type.is_empty() { "unknown" } else { &answer.media_type };
     format!("status: {}\nurl: {}\ntype: {kind}", answer.status, answer.url)
 }
 
 /// Returns a part of the text of a response, after its status.
-pub(super) fn page(answer: &Answer, text: &str, Part { offset, max_chars }: Part) -> Result<String, Fault> {
+pub(super) fn page(answer: &FetchedResponse, text: &str, Part { offset, max_chars }: Part) -> Result<String, Fault> {
     let text = text.trim_end();
     let total = text.chars().count();
     let (first, limit) = (offset as usize, max_chars as usize);

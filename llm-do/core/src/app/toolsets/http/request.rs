@@ -8,7 +8,7 @@ use reqwest::header::{ACCEPT_ENCODING, LOCATION};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{Answer, header};
+use super::answer::{FetchedResponse, header};
 use super::client::{self, Clients};
 use super::fault::Fault;
 use super::page::{self, Part};
@@ -30,7 +30,7 @@ pub(super) struct Prepared {
 
 /// The end of a request with its redirects.
 enum End {
-    Answer(Box<Answer>),
+    Response(Box<FetchedResponse>),
     /// A redirect to another host, which needs a separate call.
     Elsewhere {
         from: Url,
@@ -69,7 +69,7 @@ impl Prepared {
             End::Elsewhere { from, to } => Ok(ToolReturn::text(format!(
                 "`{from}` redirects to `{to}`, which is on another host; to follow it, fetch that URL"
             ))),
-            End::Answer(answer) => {
+            End::Response(answer) => {
                 // A thread does not end with its call by itself.
                 let call = CancellationToken::new();
                 let _end = call.clone().drop_guard();
@@ -93,7 +93,7 @@ impl Prepared {
             let response = request.send().await.map_err(|error| client::fault(error, &url, &settings))?;
             let location = header(&response, LOCATION);
             if !response.status().is_redirection() || location.is_empty() {
-                return Ok(End::Answer(Box::new(Answer::read(response, url, &settings).await?)));
+                return Ok(End::Response(Box::new(FetchedResponse::read(response, url, &settings).await?)));
             }
             let to = target::redirected(&settings, &url, &location)?;
             if !target::may_follow(&settings, &url, &to)? {
@@ -106,7 +106,7 @@ impl Prepared {
 }
 
 /// Returns the result of a response for a model.
-fn shown(answer: Answer, part: Part, is_over: &dyn Fn() -> bool) -> Result<ToolReturn, Fault> {
+fn shown(answer: FetchedResponse, part: Part, is_over: &dyn Fn() -> bool) -> Result<ToolReturn, Fault> {
     match text::content(&answer, is_over)? {
         Content::Text(text) => Ok(ToolReturn::text(page::page(&answer, &text, part)?)),
         Content::File if answer.is_cut => {

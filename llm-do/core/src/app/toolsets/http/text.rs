@@ -2,7 +2,7 @@
 
 use encoding_rs::{Encoding, UTF_8};
 
-use super::answer::Answer;
+use super::answer::FetchedResponse;
 use super::fault::Fault;
 use super::html;
 
@@ -18,7 +18,7 @@ pub(super) enum Content {
 }
 
 /// Returns the content of a response; fails once `is_over`.
-pub(super) fn content(answer: &Answer, is_over: &dyn Fn() -> bool) -> Result<Content, Fault> {
+pub(super) fn content(answer: &FetchedResponse, is_over: &dyn Fn() -> bool) -> Result<Content, Fault> {
     let media_type = answer.media_type.as_str();
     if is_html(media_type) {
         let html = decoded(answer, declared(&answer.body));
@@ -55,7 +55,7 @@ fn is_plain(body: &[u8]) -> bool {
 }
 
 /// Decodes the body by its byte order mark, its header, `declared`, or as UTF-8. Invalid bytes become U+FFFD.
-fn decoded(answer: &Answer, declared: Option<&'static Encoding>) -> String {
+fn decoded(answer: &FetchedResponse, declared: Option<&'static Encoding>) -> String {
     let encoding = answer.charset.or(declared).unwrap_or(UTF_8);
     let (text, _, _) = encoding.decode(&answer.body);
     text.replace('\0', "\u{fffd}")

@@ -10,12 +10,12 @@ use crate::base::mutex::IgnorePoison;
 /// One stream, as far as it has been read.
 #[derive(Debug)]
 pub(super) struct Output {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptOutput>,
     max: usize,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     cut: u64,
@@ -51,7 +51,7 @@ impl Output {
         let mut kept = self.kept.lock().ignore_poison();
         let cut = kept.cut;
         if cut == 0 {
-            let Kept { head, tail, .. } = &mut *kept;
+            let KeptOutput { head, tail, .. } = &mut *kept;
             head.extend(tail.drain(..));
             return String::from_utf8_lossy(head).into_owned();
         }

@@ -18,7 +18,7 @@ use crate::observe::journal::{Settlement, StepKind, StepSpec};
 const INTERRUPTED: &str = "it was interrupted, or failed with its run, before its result was recorded";
 
 /// The known state of an effect before this process makes it.
-enum Known {
+enum EffectState {
     /// It has not begun, or has not happened.
     Nothing,
     /// It has happened, with this result.
@@ -71,9 +71,9 @@ impl<S> CallContext<S> {
         let host = Arc::clone(&self.scope.host);
         let local = async move {
             match known {
-                Known::Result(value) => Ok(Recorded::Value(value)),
-                Known::Unknown(failure) => Ok(Recorded::Failure(failure)),
-                Known::Nothing => match effect.await {
+                EffectState::Result(value) => Ok(Recorded::Value(value)),
+                EffectState::Unknown(failure) => Ok(Recorded::Failure(failure)),
+                EffectState::Nothing => match effect.await {
                     Ok(value) => Recorded::written(value, &tool),
                     Err(source) => Failure::from_error(CallError::failed(tool, source), &*host).map(Recorded::Failure),
                 },
@@ -91,7 +91,7 @@ impl<S> CallContext<S> {
     }
 
     /// Records that an effect begins; returns its known state if it began before.
-    async fn begin_effect(&self, step: &StepSpec) -> Result<Known, CallError> {
+    async fn begin_effect(&self, step: &StepSpec) -> Result<EffectState, CallError> {
         let mut attempt = 0;
         loop {
             let part = if attempt == 0 { "begun".to_owned() } else { format!("begun:{attempt}") };
@@ -99,15 +99,15 @@ impl<S> CallContext<S> {
             let record = async move { Ok(json!({ "began": now })) };
             let record = self.recorded(JournalMethod::Step, step.within(StepKind::Begun, &part), record).await?;
             if !record.is_replayed {
-                return Ok(Known::Nothing);
+                return Ok(EffectState::Nothing);
             }
             match self.settled_effect(step, attempt).await? {
-                Some(Settlement::Result(result)) => return Ok(Known::Result(result)),
+                Some(Settlement::Result(result)) => return Ok(EffectState::Result(result)),
                 Some(Settlement::NotDone) => attempt += 1,
                 None => {
                     let began = serde_json::from_value(record.value["began"].clone()).unwrap_or(now);
                     let (of, reason) = (self.name().to_owned(), INTERRUPTED.to_owned());
-                    return Ok(Known::Unknown(Failure::OutcomeUnknown { of, began, reason, text: None }));
+                    return Ok(EffectState::Unknown(Failure::OutcomeUnknown { of, began, reason, text: None }));
                 }
             }
         }

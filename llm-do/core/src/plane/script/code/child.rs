@@ -8,7 +8,7 @@ use monty::{MontyRepl, ReplFunctionCall, ReplProgress, ReplResolveFutures, ReplS
 use monty_types::{CompileOptions, ExcType, MontyException, PrintWriter, ResourceTracker};
 use serde_json::Value;
 
-use super::super::calls::{Answer, Call, Disposition, MadeCalls, RawCall, refusal};
+use super::super::calls::{Call, CallAnswer, Disposition, MadeCalls, RawCall, refusal};
 use super::super::checker::in_process;
 use super::super::large_stack::on_large_stack;
 #[cfg(unix)]
@@ -179,7 +179,7 @@ impl Process {
     }
 
     /// Waits for the answers to calls; `None` if the parent process has ended.
-    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<Answer>> {
+    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<CallAnswer>> {
         let calls = calls.into_iter().map(|call| (call.shown, call.arguments)).collect();
         self.reply(&Reply::Calls(calls))?;
         match read(&mut self.input)? {

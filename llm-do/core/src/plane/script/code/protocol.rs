@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::calls::Answer;
+use super::super::calls::CallAnswer;
 use super::super::exception::Exception;
 use super::super::names::ScriptCallee;
 use crate::plane::script::Script;
@@ -48,7 +48,7 @@ pub(super) enum Request {
     /// Code to check and to run.
     Run(String),
     /// The answers to the pending calls of the code, in order.
-    Answers(Vec<Answer>),
+    Answers(Vec<CallAnswer>),
     /// A script to read, sent instead of tools and code: the function with this name in the text.
     Script { function: String, text: String },
     /// The tools of the script, to check the script against them.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::super::calls::{Answer, Call};
+use super::super::calls::{Call, CallAnswer};
 use super::super::checker::in_process;
 use super::super::exception::Exception;
 use super::super::interpreter::{self, Ending, Step};
@@ -66,7 +66,7 @@ impl ScriptChild {
         self.end(printed, End::Failed("the interpreter of the script panicked".to_owned()))
     }
 
-    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<Answer>> {
+    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<CallAnswer>> {
         self.reply(&Reply::Calls(calls.into_iter().map(|call| (call.shown, call.arguments)).collect()))?;
         match read(&mut self.input)? {
             Request::Answers(answers) => Some(answers),

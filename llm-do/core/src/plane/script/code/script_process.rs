@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::super::calls::{self, Answer, Call};
+use super::super::calls::{self, Call, CallAnswer};
 use super::super::exception::{ScriptError, ended};
 use super::super::linked::check_type;
 use super::super::names::ScriptCallee;
@@ -28,11 +28,11 @@ pub(crate) struct ScriptProcess {
     output: CheckedSchema,
     /// The tools that it may call, once it is linked.
     tools: OnceLock<Vec<ToolData>>,
-    state: Mutex<State>,
+    state: Mutex<ScriptProcessState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ScriptProcessState {
     /// `None` while a call runs, and after the process was killed.
     process: Option<Process>,
     /// The number of times that a limit ended the process.
@@ -60,7 +60,7 @@ impl ScriptProcess {
             text: text.to_owned(),
             output: CheckedSchema::new(&script.output).untrusted(),
             tools: OnceLock::new(),
-            state: Mutex::new(State { process: Some(process), ends: 0 }),
+            state: Mutex::new(ScriptProcessState { process: Some(process), ends: 0 }),
         };
         Ok((read, script))
     }
@@ -178,7 +178,7 @@ async fn answers(
     ctx: &CallContext,
     waiting: Vec<(std::sync::Arc<str>, Value)>,
     made: &mut Vec<CallError>,
-) -> Result<Vec<Answer>, CallError> {
+) -> Result<Vec<CallAnswer>, CallError> {
     // All callees of the script are read-only.
     let call = |(shown, arguments)| Call { shown, arguments, is_read_only: true };
     calls::make(ctx, waiting.into_iter().map(call).collect(), made).await

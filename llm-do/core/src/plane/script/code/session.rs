@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::super::calls::{self, Answer, Call};
+use super::super::calls::{self, Call, CallAnswer};
 use super::super::exception::ScriptError;
 use super::super::names::{Callees, ScriptCallee};
 use super::instructions::rules;
@@ -39,7 +39,7 @@ struct Session(Mutex<Option<CodeProcess>>);
 struct Ran {
     code: String,
     /// The answers to its calls, one list for each time that it waited.
-    answers: Vec<Vec<Answer>>,
+    answers: Vec<Vec<CallAnswer>>,
 }
 
 impl CodeTool {
@@ -73,12 +73,12 @@ impl CodeTool {
             Some(running) => running,
             None => CodeProcess::start(&self.tools).await?,
         };
-        let mut calls = Calls { ctx, read_only: &self.read_only, made: Vec::new(), answers: Vec::new() };
+        let mut calls = SessionCalls { ctx, read_only: &self.read_only, made: Vec::new(), answers: Vec::new() };
         let ended = match running.repeat(replayed).await {
             Ok(()) => running.run(code, &mut calls).await,
             Err(stopped) => Err(stopped),
         };
-        let Calls { made, answers, .. } = calls;
+        let SessionCalls { made, answers, .. } = calls;
         match ended {
             Ok((printed, end)) => {
                 *process = Some(running);
@@ -105,7 +105,7 @@ fn replayed_code(ctx: &CallContext) -> Vec<Ran> {
 }
 
 /// Stores code that ran, with the answers to its calls, for the journal's record of the call.
-fn keep_for_journal(ctx: &CallContext, code: &str, answers: Vec<Vec<Answer>>, end: &End) -> Result<(), BoxError> {
+fn keep_for_journal(ctx: &CallContext, code: &str, answers: Vec<Vec<CallAnswer>>, end: &End) -> Result<(), BoxError> {
     if ctx.journal().is_none() || matches!(end, End::Refused(_)) {
         return Ok(());
     }
@@ -122,16 +122,16 @@ struct Made {
 }
 
 /// Makes the calls of one piece of code.
-struct Calls<'a> {
+struct SessionCalls<'a> {
     ctx: &'a CallContext,
     read_only: &'a BTreeSet<Arc<str>>,
     made: Vec<Made>,
-    answers: Vec<Vec<Answer>>,
+    answers: Vec<Vec<CallAnswer>>,
 }
 
-impl Calls<'_> {
+impl SessionCalls<'_> {
     /// Makes calls that the code waits for together. An error that ends the run is returned.
-    async fn make(&mut self, calls: Vec<(Arc<str>, Value)>) -> Result<Vec<Answer>, CallError> {
+    async fn make(&mut self, calls: Vec<(Arc<str>, Value)>) -> Result<Vec<CallAnswer>, CallError> {
         let call = |(shown, arguments)| {
             let is_read_only = self.read_only.contains(&shown);
             Call { shown, arguments, is_read_only }
@@ -149,8 +149,8 @@ impl Calls<'_> {
         }
         for (call, answer) in texts.into_iter().zip(&answers) {
             let result = match answer {
-                Answer::Value(value) => value.to_string(),
-                Answer::Exception(kind, text) => format!("{kind}: {text}"),
+                CallAnswer::Value(value) => value.to_string(),
+                CallAnswer::Exception(kind, text) => format!("{kind}: {text}"),
             };
             self.made.push(Made { call, result: clipped(&result) });
         }
@@ -178,7 +178,7 @@ impl CodeProcess {
     }
 
     /// Runs code to its end, and makes its calls; returns its output.
-    async fn run(&mut self, code: &str, calls: &mut Calls<'_>) -> Result<(String, End), Stopped> {
+    async fn run(&mut self, code: &str, calls: &mut SessionCalls<'_>) -> Result<(String, End), Stopped> {
         self.send(&Request::Run(code.to_owned())).await?;
         loop {
             match self.next().await? {
