@@ -12,7 +12,7 @@ use super::browser::Browser;
 use crate::args::{LoginOptions, LogoutOptions};
 use crate::project::of_project;
 use crate::run::block_on;
-use crate::trust::{Answer, Trust};
+use crate::trust::{Grant, Trust};
 use crate::{CommandError, print, state};
 
 /// The folder of tokens, in the user's folder for state.
@@ -57,7 +57,7 @@ pub(super) fn log_in(token: &CancellationToken, options: &LoginOptions) -> Resul
 fn agreed(project: &Project, options: &LoginOptions) -> Result<(), CommandError> {
     let trust = if options.trust_project { Trust::Given } else { Trust::Ask };
     match trust.decide(&[of_project(&options.server.project, project, None)])? {
-        Answer::Everything => Ok(()),
+        Grant::Everything => Ok(()),
         _ => {
             Err(CommandError::Usage("nothing is sent, since you did not agree to the files of the project".to_owned()))
         }
