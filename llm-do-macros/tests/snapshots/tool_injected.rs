@@ -94,7 +94,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl count {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new(table: String) -> Self {
             Self { table }

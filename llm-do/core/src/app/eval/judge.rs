@@ -34,14 +34,14 @@ pub(super) struct Judge {
     seed: u64,
 }
 
-/// The answer of a judge.
+/// What a judge answers.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Verdict {
-    /// The reason for the verdict.
+    /// Why.
     reason: String,
-    /// The score, from 0 to 1.
+    /// From 0 to 1.
     score: f64,
-    /// Whether the output meets the rubric.
+    /// Whether the output follows the rubric.
     pass: bool,
 }
 
