@@ -45,7 +45,7 @@ struct Dialogue<'a, C> {
 }
 
 /// The user's choice about an approval request.
-enum Choice<'a> {
+enum ApprovalChoice<'a> {
     Approve,
     ApproveForSession,
     ApproveAlways,
@@ -57,7 +57,7 @@ enum Choice<'a> {
     Unknown,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> ApprovalChoice<'a> {
     /// Parses a line. Only a whole line approves: a line that merely starts with `y` may be part of a pasted text.
     fn parse(line: &'a str) -> Self {
         let line = line.trim();
@@ -105,25 +105,25 @@ impl<C: Console> Dialogue<'_, C> {
             let Some(line) = self.console.ask(CHOICES)? else {
                 return Ok(Decision::undecided(CLOSED));
             };
-            match Choice::parse(&line) {
-                Choice::Approve => return Ok(Decision::approve()),
-                Choice::ApproveForSession => return Ok(Decision::approve_for_session()),
-                Choice::ApproveAlways => {
+            match ApprovalChoice::parse(&line) {
+                ApprovalChoice::Approve => return Ok(Decision::approve()),
+                ApprovalChoice::ApproveForSession => return Ok(Decision::approve_for_session()),
+                ApprovalChoice::ApproveAlways => {
                     if let Some(decision) = self.write_rule()? {
                         return Ok(decision);
                     }
                 }
-                Choice::Deny("") => return Ok(Decision::deny(NO)),
-                Choice::Deny(reason) => return Ok(Decision::deny(reason)),
-                Choice::Stop("") => return Ok(Decision::deny_and_stop(NO)),
-                Choice::Stop(reason) => return Ok(Decision::deny_and_stop(reason)),
-                Choice::Edit(arguments) => {
+                ApprovalChoice::Deny("") => return Ok(Decision::deny(NO)),
+                ApprovalChoice::Deny(reason) => return Ok(Decision::deny(reason)),
+                ApprovalChoice::Stop("") => return Ok(Decision::deny_and_stop(NO)),
+                ApprovalChoice::Stop(reason) => return Ok(Decision::deny_and_stop(reason)),
+                ApprovalChoice::Edit(arguments) => {
                     if let Some(arguments) = self.read_arguments(arguments)? {
                         return Ok(Decision::approve_with(arguments));
                     }
                 }
-                Choice::Details => self.console.show_text(&self.request.details())?,
-                Choice::Unknown => {}
+                ApprovalChoice::Details => self.console.show_text(&self.request.details())?,
+                ApprovalChoice::Unknown => {}
             }
         }
     }
@@ -162,11 +162,11 @@ impl<C: Console> Dialogue<'_, C> {
         let default = self.rules.path().display();
         let prompt = format!("Write it to which file? [{default}] (n: go back): ");
         let Some(line) = self.console.ask(&prompt)? else { return Ok(None) };
-        let path = match (Choice::parse(&line), line.trim()) {
-            (Choice::Deny(""), _) => return Ok(None),
+        let path = match (ApprovalChoice::parse(&line), line.trim()) {
+            (ApprovalChoice::Deny(""), _) => return Ok(None),
             // The user changed their mind: a reason is not a file name.
-            (Choice::Deny(reason), _) => return Ok(Some(Decision::deny(reason))),
-            (Choice::Approve, _) | (_, "") => self.rules.path().to_owned(),
+            (ApprovalChoice::Deny(reason), _) => return Ok(Some(Decision::deny(reason))),
+            (ApprovalChoice::Approve, _) | (_, "") => self.rules.path().to_owned(),
             (_, path) if Path::new(path) == self.rules.path() || is_json(path) => path.into(),
             (_, other) => {
                 let text = format!("the rule is not written: `{other}` is not the name of a file that ends in `.json`");

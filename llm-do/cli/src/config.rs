@@ -40,11 +40,11 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
     // Nothing runs, since only the settings are needed.
     let _ = items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     settings.warn();
-    let shown = SETTINGS.map(|setting| Shown::new(setting, &mut settings));
+    let shown = SETTINGS.map(|setting| ShownSetting::new(setting, &mut settings));
     if options.json {
-        return print_json(&format!("{:#}", shown.iter().map(Shown::to_json).collect::<Value>()));
+        return print_json(&format!("{:#}", shown.iter().map(ShownSetting::to_json).collect::<Value>()));
     }
-    let texts = shown.each_ref().map(Shown::text);
+    let texts = shown.each_ref().map(ShownSetting::text);
     let key = SETTINGS.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
     let value = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
     for (shown, text) in shown.iter().zip(&texts) {
@@ -54,13 +54,13 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
 }
 
 /// A setting for display.
-struct Shown {
+struct ShownSetting {
     setting: Setting,
     value: Value,
     source: String,
 }
 
-impl Shown {
+impl ShownSetting {
     fn new(setting: Setting, settings: &mut Settings) -> Self {
         let (value, source) = (setting.slot)(settings).shown();
         Self { setting, value, source: source.to_string() }

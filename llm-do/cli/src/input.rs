@@ -28,7 +28,7 @@ pub(super) struct Root {
 
 /// Resolves the item to run and its arguments.
 pub(super) fn root(registry: &Registry, options: &RunOptions, entries: &Entries) -> Result<Root, CommandError> {
-    let names = Names { registry, entries };
+    let names = CommandNames { registry, entries };
     let call = &options.call;
     let found = names.target(options).map_err(|error| flags::with_suggestions(&call.flags, error));
     let (item, prompt) = found?;
@@ -69,7 +69,7 @@ pub(super) fn named<'a>(
     entries: &'a Entries,
     name: Option<&str>,
 ) -> Result<&'a Registered, CommandError> {
-    let names = Names { registry, entries };
+    let names = CommandNames { registry, entries };
     match name {
         Some(name) => names.tool(name, (None, None)).map(|(item, _)| item),
         None => names.default_entry(),
@@ -87,17 +87,17 @@ pub(super) fn exposed_names(registry: &Registry, entries: &Entries, by_program: 
 /// Returns the names of items that can be run by name alone.
 #[cfg(any(feature = "mcp", feature = "serve"))]
 pub(super) fn entry_names(registry: &Registry, entries: &Entries) -> Vec<String> {
-    Names { registry, entries }.all().map(|item| item.name().to_owned()).collect()
+    CommandNames { registry, entries }.all().map(|item| item.name().to_owned()).collect()
 }
 
 /// The names that a command line may contain.
 #[derive(Clone, Copy)]
-struct Names<'a> {
+struct CommandNames<'a> {
     registry: &'a Registry,
     entries: &'a Entries,
 }
 
-impl<'a> Names<'a> {
+impl<'a> CommandNames<'a> {
     /// Finds the item, and the prompt among the words.
     fn target(self, options: &'a RunOptions) -> Result<(&'a Registered, Option<&'a str>), CommandError> {
         let words = (options.name.as_deref(), options.prompt.as_deref());

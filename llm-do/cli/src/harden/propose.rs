@@ -14,7 +14,7 @@ use crate::run::block_on;
 use crate::{CommandError, print, print_json, project};
 
 /// The files of a proposal: a folder, and their names in it.
-struct Files {
+struct ProposalFiles {
     folder: PathBuf,
     script: String,
     markdown: String,
@@ -33,7 +33,7 @@ pub(super) fn propose(
     let builder = settings.add_model(builder);
     let cases = cases(worker, options)?;
     let proposer = proposer(worker, options);
-    let files = Files::new(options, proposer.script_name());
+    let files = ProposalFiles::new(options, proposer.script_name());
     let folder = files.open()?;
     let token = builder.cancellation_token();
     let mut builder = proposer.prepared(builder);
@@ -75,7 +75,7 @@ fn failure(error: ProposeError) -> CommandError {
     }
 }
 
-impl Files {
+impl ProposalFiles {
     fn new(options: &HardenOptions, name: &str) -> Self {
         let file = |end: &str| format!("{name}.{end}");
         Self {

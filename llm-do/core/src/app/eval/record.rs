@@ -90,7 +90,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 
 /// A line of a file: a run with its key.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct RunLine {
     key: String,
     #[serde(flatten)]
     run: RunRecord,
@@ -128,7 +128,7 @@ impl RunFile {
 
     /// Appends a run; it is on disk when this returns.
     pub(super) fn add(&self, key: &str, run: &RunRecord) -> io::Result<()> {
-        let line = Line { key: key.to_owned(), run: run.clone() };
+        let line = RunLine { key: key.to_owned(), run: run.clone() };
         let mut text = json!(line).to_string();
         text.push('\n');
         let mut file = self.0.lock().ignore_poison();
@@ -156,7 +156,7 @@ fn read(file: &File) -> io::Result<(HashMap<String, RunRecord>, u64)> {
                 return Err(invalid(1, ""));
             }
         } else {
-            let parsed: Line =
+            let parsed: RunLine =
                 serde_json::from_slice(&line).map_err(|error| invalid(number, &format!(" ({error})")))?;
             runs.insert(parsed.key, parsed.run);
         }

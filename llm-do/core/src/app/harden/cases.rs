@@ -31,7 +31,7 @@ pub struct Cases {
 
 /// The state of reading one journal.
 #[derive(Default)]
-struct Journaled {
+struct JournalCases {
     /// The inputs that an approver edited, by the keys of their calls.
     edits: HashMap<Arc<str>, Value>,
     reading: JournalReader,
@@ -69,7 +69,7 @@ impl Cases {
     /// Adds the calls of one journal, without those in [threads](crate::plane::context::CallContext::thread); `records` starts at its first record: see
     /// [`MemoryJournal::records`](crate::observe::journal::MemoryJournal::records).
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
-        let mut journal = Journaled::default();
+        let mut journal = JournalCases::default();
         records.into_iter().for_each(|record| self.add_record(record, &mut journal));
     }
 
@@ -80,7 +80,7 @@ impl Cases {
     /// Returns the errors of [`FileJournal::read`], and [`JournalError::Corrupt`] for an invalid line; the records
     /// before it are added.
     pub fn add_file(&mut self, path: impl Into<PathBuf>) -> Result<(), JournalError> {
-        let mut journal = Journaled::default();
+        let mut journal = JournalCases::default();
         FileJournal::read(path)?.try_for_each(|record| record.map(|record| self.add_record(record, &mut journal)))
     }
 
@@ -119,8 +119,8 @@ impl Cases {
         self.others.iter().map(AsRef::as_ref)
     }
 
-    fn add_record(&mut self, record: Record, journal: &mut Journaled) {
-        let Journaled { edits, reading } = journal;
+    fn add_record(&mut self, record: Record, journal: &mut JournalCases) {
+        let JournalCases { edits, reading } = journal;
         reading.add(&record);
         if record.is_in_thread() {
             // The answer depends on more than the input.

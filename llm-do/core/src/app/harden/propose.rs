@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 pub use self::report::{Attempt, Chosen, Parts, ProposalEnd, ProposalReport};
 pub use self::score::Score;
-use self::search::Search;
+use self::search::ScriptSearch;
 pub use self::split::Contradiction;
 use self::split::Split;
 use super::Cases;
@@ -260,7 +260,7 @@ impl Proposer {
         ScriptProcess::check(self.interpreter.as_deref()).await.map_err(ProposeError::Interpreter)?;
         let recorded = cases.calls(builder.price_table());
         let builder = builder.without_journal_and_shadows();
-        let mut search = Search::new(self, &split, &worker, &registry, &builder)?;
+        let mut search = ScriptSearch::new(self, &split, &worker, &registry, &builder)?;
         let end = search.run(&subject).await?;
         search.finish(end, recorded).await
     }

@@ -91,7 +91,7 @@ impl Ranking {
 
     /// Adds the calls of one journal; `records` starts at its first record.
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>, prices: &PriceTable) {
-        let mut journal = Journaled::default();
+        let mut journal = JournalRanking::default();
         records.into_iter().for_each(|record| journal.add(&record, prices));
         self.take(journal);
     }
@@ -102,7 +102,7 @@ impl Ranking {
     ///
     /// Returns the errors of [`FileJournal::read`], and [`JournalError::Corrupt`] for an invalid line; nothing is added then.
     pub fn add_file(&mut self, path: impl Into<PathBuf>, prices: &PriceTable) -> Result<(), JournalError> {
-        let mut journal = Journaled::default();
+        let mut journal = JournalRanking::default();
         FileJournal::read(path)?.try_for_each(|record| record.map(|record| journal.add(&record, prices)))?;
         self.take(journal);
         Ok(())
@@ -140,7 +140,7 @@ impl Ranking {
         self.workers.entry(Arc::clone(name)).or_insert_with(new)
     }
 
-    fn take(&mut self, journal: Journaled) {
+    fn take(&mut self, journal: JournalRanking) {
         let asking = journal.calls.iter().filter(|(key, ..)| journal.asked.contains_key(key));
         let asking: BTreeSet<_> = asking.map(|(_, name, _)| Arc::clone(name)).collect();
         for (key, name, has_result) in journal.calls {
@@ -171,14 +171,14 @@ fn with_saved(mut worker: WorkerUsage) -> WorkerUsage {
 
 /// The calls and requests of one journal.
 #[derive(Default)]
-struct Journaled {
+struct JournalRanking {
     /// The key, the name, and whether the call has a result.
     calls: Vec<(Arc<str>, Arc<str>, bool)>,
     /// The requests of each call, by its key.
     asked: HashMap<Arc<str>, Asked>,
 }
 
-impl Journaled {
+impl JournalRanking {
     fn add(&mut self, record: &Record, prices: &PriceTable) {
         match record.kind {
             StepKind::Model => {

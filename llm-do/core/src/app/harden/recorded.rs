@@ -28,7 +28,7 @@ pub struct RecordedCalls {
 
 /// A call of the worker that requested its model.
 #[derive(Debug, Default)]
-struct Call {
+struct WorkerCall {
     /// Each request: the model's name, and the usage.
     requests: Vec<(Arc<str>, Usage)>,
     time: Option<Duration>,
@@ -36,7 +36,7 @@ struct Call {
 
 /// The calls of a worker that requested its model.
 #[derive(Debug, Default)]
-pub(super) struct WorkerCalls(Vec<Call>);
+pub(super) struct WorkerCalls(Vec<WorkerCall>);
 
 impl WorkerCalls {
     /// Returns the sum of the calls.
@@ -62,7 +62,7 @@ pub(super) struct JournalReader {
     /// The end of the last step.
     last: Option<Timestamp>,
     /// The unfinished calls by key, each with the time before its first step.
-    open: HashMap<Arc<str>, (Option<Timestamp>, Call)>,
+    open: HashMap<Arc<str>, (Option<Timestamp>, WorkerCall)>,
 }
 
 impl JournalReader {
@@ -70,7 +70,7 @@ impl JournalReader {
     pub(super) fn add(&mut self, record: &Record) {
         if record.kind == StepKind::Model {
             let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
-            let new = || (self.last, Call::default());
+            let new = || (self.last, WorkerCall::default());
             let (_, call) = self.open.entry(Arc::clone(&record.parent)).or_insert_with(new);
             call.requests.push((Arc::clone(&record.name), usage));
         }

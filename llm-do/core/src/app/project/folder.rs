@@ -17,7 +17,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use llm_do_worker_file::{MAX_SIZE, too_large};
 
-pub(in crate::app::project) use self::programs::Found;
+pub(in crate::app::project) use self::programs::FoundPrograms;
 use self::programs::Programs;
 use super::digest::{Digest, Digests};
 use crate::base::open_file::{folder_or_current, not_a_file};

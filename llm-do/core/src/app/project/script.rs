@@ -68,7 +68,7 @@ fn stem(path: &Path) -> String {
 
 /// The settings of a tool file of `type: script`.
 #[derive(Default)]
-struct Keys {
+struct ScriptKeys {
     name: Option<String>,
     script: Option<String>,
     description: Option<String>,
@@ -78,7 +78,7 @@ struct Keys {
     approval: Option<DeclaredRule>,
 }
 
-impl Keys {
+impl ScriptKeys {
     fn read(entries: Vec<(Key, Node)>, faults: &mut Vec<Fault>) -> Self {
         let mut keys = Self::default();
         for (key, node) in entries {
@@ -128,7 +128,7 @@ pub(super) fn of_tool_file(
 ) -> Option<(ScriptFile, ToolLines)> {
     let place = entries.iter().find(|(key, _)| key.name == "script" || key.name == "type").map(|(key, _)| key.place);
     let place = place.unwrap_or_default();
-    let keys = Keys::read(entries, faults);
+    let keys = ScriptKeys::read(entries, faults);
     let file = keys.script.unwrap_or_else(|| format!("{}.{EXTENSION}", stem(path)));
     let script = path.parent().unwrap_or(Path::new("")).join(&file);
     let text = match report.read(&script) {
@@ -165,7 +165,7 @@ pub(super) fn of_tool_file(
     faults: &mut Vec<Fault>,
 ) -> Option<(ScriptFile, ToolLines)> {
     let place = entries.iter().find(|(key, _)| key.name == "type").map(|(key, _)| key.place).unwrap_or_default();
-    drop(Keys::read(entries, faults));
+    drop(ScriptKeys::read(entries, faults));
     faults.push(Fault::new(place, format!("`type: script`: {NO_FEATURE}")));
     None
 }

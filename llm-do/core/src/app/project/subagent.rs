@@ -150,7 +150,7 @@ fn read_file(
 }
 
 #[derive(Default)]
-struct Keys {
+struct SubagentKeys {
     name: Option<Located<String>>,
     description: Option<Located<String>>,
     tools: Option<Located<Vec<Located<String>>>>,
@@ -171,7 +171,7 @@ struct SubagentReader {
     faults: Vec<Fault>,
     /// The keys and values without an effect.
     notes: Vec<Fault>,
-    keys: Keys,
+    keys: SubagentKeys,
 }
 
 impl SubagentReader {
@@ -269,7 +269,7 @@ impl SubagentReader {
     }
 }
 
-impl Keys {
+impl SubagentKeys {
     fn into_subagent(
         self,
         path: &Path,

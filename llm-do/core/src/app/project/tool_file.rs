@@ -78,7 +78,7 @@ fn parse(
                 faults.push(Fault::new(text.place, "a tool of `type: function` has no instructions; remove the text"));
             }
             let lines = entries.iter().map(|(key, _)| (key.name.clone(), key.place.line)).collect();
-            let alias = Keys::default().read(entries, top, faults);
+            let alias = ToolFileKeys::default().read(entries, top, faults);
             let alias = alias.into_alias(path, top, faults, notes)?;
             Some(ToolFile::Alias(Box::new(alias), Origin::File(LoadedFile::new(shown(path).to_owned(), lines))))
         }
@@ -125,7 +125,7 @@ fn split(text: &str) -> Result<Parts<'_>, Fault> {
 }
 
 #[derive(Default)]
-struct Keys {
+struct ToolFileKeys {
     name: Option<Located<String>>,
     function: Option<Located<String>>,
     description: Option<String>,
@@ -134,7 +134,7 @@ struct Keys {
     has_function: bool,
 }
 
-impl Keys {
+impl ToolFileKeys {
     fn read(mut self, entries: Vec<(Key, Node)>, top: Place, faults: &mut Vec<Fault>) -> Self {
         self.has_function = entries.iter().any(|(key, _)| key.name == "function");
         if !self.has_function {

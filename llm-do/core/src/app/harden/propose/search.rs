@@ -18,7 +18,7 @@ use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::{Runtime, RuntimeBuilder};
 
 /// The search for a script.
-pub(super) struct Search<'a> {
+pub(super) struct ScriptSearch<'a> {
     proposer: &'a Proposer,
     split: &'a Split<'a>,
     worker: &'a Registered,
@@ -47,7 +47,7 @@ impl Best {
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a> ScriptSearch<'a> {
     pub(super) fn new(
         proposer: &'a Proposer,
         split: &'a Split<'a>,

@@ -63,7 +63,7 @@ impl Unused {
 }
 
 /// A page of a list.
-struct Page {
+struct ToolPage {
     /// Each tool, or the fault of an invalid one.
     tools: Vec<Result<Tool, UnusedTool>>,
     /// Where the next page begins, or why it cannot be fetched.
@@ -71,7 +71,7 @@ struct Page {
     ttl_ms: Option<u64>,
 }
 
-impl Page {
+impl ToolPage {
     /// Reads an answer; `None` if it is not a list of tools.
     fn from_result(answer: ServerResult) -> Option<Self> {
         match answer {
@@ -136,7 +136,8 @@ impl Catalog {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
             let answer = peer.send_request(request).await;
-            let next = match answer.and_then(|answer| Page::from_result(answer).ok_or(ServiceError::UnexpectedResponse))
+            let next = match answer
+                .and_then(|answer| ToolPage::from_result(answer).ok_or(ServiceError::UnexpectedResponse))
             {
                 Ok(found) => catalog.take(found, page > 1),
                 // The server has only prompts or resources.
@@ -173,7 +174,7 @@ impl Catalog {
     /// Adds the tools of a page; returns where the next page begins, or why it is not fetched.
     ///
     /// If a later page repeats a tool, there is no warning.
-    fn take(&mut self, page: Page, is_later: bool) -> Result<Option<String>, String> {
+    fn take(&mut self, page: ToolPage, is_later: bool) -> Result<Option<String>, String> {
         let age = page.ttl_ms.map(|milliseconds| MIN_AGE.max(Duration::from_millis(milliseconds)));
         let expires = age.and_then(|age| Instant::now().checked_add(age));
         self.expires = [self.expires, expires].into_iter().flatten().min();

@@ -16,7 +16,7 @@ use super::error::McpError;
 use super::handler::{Handler, Owner};
 use super::in_flight::InFlight;
 use super::message::UNUSABLE;
-use super::negotiation::{Attempt, Era};
+use super::negotiation::{ConnectAttempt, Era};
 use super::oauth::{self, Authorized};
 use super::process::Process;
 use super::server::McpServer;
@@ -58,11 +58,11 @@ impl Live {
     ) -> Result<Self, McpError> {
         check(server).await?;
         match Self::attempt(server, owner, *era, authorized).await {
-            Err(Attempt::Unfit(_, better)) if *era == Era::Any => {
+            Err(ConnectAttempt::Unfit(_, better)) if *era == Era::Any => {
                 *era = better;
-                Self::attempt(server, owner, *era, authorized).await.map_err(Attempt::into_error)
+                Self::attempt(server, owner, *era, authorized).await.map_err(ConnectAttempt::into_error)
             }
-            attempt => attempt.map_err(Attempt::into_error),
+            attempt => attempt.map_err(ConnectAttempt::into_error),
         }
     }
 
@@ -71,7 +71,7 @@ impl Live {
         owner: &Owner,
         era: Era,
         authorized: Option<&Authorized>,
-    ) -> Result<Self, Attempt> {
+    ) -> Result<Self, ConnectAttempt> {
         let (calls, is_stale): (Arc<InFlight>, Arc<AtomicBool>) = Default::default();
         let handler = Handler {
             server: Arc::clone(server),
@@ -84,7 +84,7 @@ impl Live {
         negotiation::check_version(server, &service)?;
         let catalog = Mutex::default();
         let live = Self { server: Arc::clone(server), service, calls, process, is_stale, catalog };
-        live.refresh(&mut *live.catalog.lock().await).await.map_err(Attempt::Failed)?;
+        live.refresh(&mut *live.catalog.lock().await).await.map_err(ConnectAttempt::Failed)?;
         live.listen();
         Ok(live)
     }

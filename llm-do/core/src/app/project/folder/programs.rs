@@ -31,7 +31,7 @@ const REPOSITORY: &str = ".git";
 
 /// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::app::project) struct Found {
+pub(in crate::app::project) struct FoundPrograms {
     /// The programs.
     pub(in crate::app::project) digests: Digests,
     /// The files and folders that could not be compared, each with the reason.
@@ -45,7 +45,7 @@ pub(in crate::app::project) struct Found {
 pub(super) struct Programs {
     digests: Digests,
     /// The result of each search, by its folder and its named file.
-    found: BTreeMap<(PathBuf, Option<PathBuf>), Arc<Found>>,
+    found: BTreeMap<(PathBuf, Option<PathBuf>), Arc<FoundPrograms>>,
     /// The number of searched files and folders.
     entries: usize,
     /// The size of the programs, in bytes.
@@ -108,17 +108,19 @@ impl Folder {
 
     /// Returns the programs below a folder, the targets of links in it, and a named file. The folder is given by its
     /// path without symbolic links.
-    pub(in crate::app::project) fn programs_below(&self, folder: &Path, named: Option<&Path>) -> Arc<Found> {
+    pub(in crate::app::project) fn programs_below(&self, folder: &Path, named: Option<&Path>) -> Arc<FoundPrograms> {
         let key = (folder.to_owned(), named.map(Path::to_owned));
         let known = self.programs.borrow().found.get(&key).cloned();
         known.unwrap_or_else(|| {
-            let mut search = Search {
+            let mut search = ProgramSearch {
                 folder: self,
                 files: named.map(Path::to_owned).into_iter().collect(),
                 uncompared: BTreeMap::new(),
             };
             let found = search.walk(folder).and_then(|()| search.compared());
-            let found = Arc::new(found.unwrap_or_else(|limit| Found { limit: Some(limit), ..Found::default() }));
+            let found = Arc::new(
+                found.unwrap_or_else(|limit| FoundPrograms { limit: Some(limit), ..FoundPrograms::default() }),
+            );
             self.programs.borrow_mut().found.insert(key, Arc::clone(&found));
             found
         })
@@ -147,7 +149,7 @@ impl Folder {
 }
 
 /// A search for programs.
-struct Search<'a> {
+struct ProgramSearch<'a> {
     folder: &'a Folder,
     /// The paths of the programs, without symbolic links.
     files: BTreeSet<PathBuf>,
@@ -157,7 +159,7 @@ struct Search<'a> {
 /// The description of a limit that ends a search.
 type Limit = String;
 
-impl Search<'_> {
+impl ProgramSearch<'_> {
     /// Finds the programs below a folder, and the targets of links in it.
     fn walk(&mut self, folder: &Path) -> Result<(), Limit> {
         let (mut open, mut seen) = (vec![folder.to_owned()], HashSet::new());
@@ -226,7 +228,7 @@ impl Search<'_> {
     }
 
     /// Compares the programs that were found, if they are not too large.
-    fn compared(self) -> Result<Found, Limit> {
+    fn compared(self) -> Result<FoundPrograms, Limit> {
         let Self { folder, files, mut uncompared } = self;
         let left = MAX_BYTES - folder.programs.borrow().bytes;
         let is_new = |path: &&PathBuf| !folder.programs.borrow().digests.contains_key(&folder.key_of(path));
@@ -242,7 +244,7 @@ impl Search<'_> {
                 Err(error) => drop(uncompared.insert(key, error.to_string())),
             }
         }
-        Ok(Found { digests, uncompared, limit: None })
+        Ok(FoundPrograms { digests, uncompared, limit: None })
     }
 }
 

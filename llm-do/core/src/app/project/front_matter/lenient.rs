@@ -12,7 +12,7 @@ use llm_do_worker_file::{Content, Key, Node, Place, read_yaml};
 const MAX_NESTED: usize = 4;
 
 /// A key, and the lines of its value.
-struct Entry<'a> {
+struct KeyLines<'a> {
     /// The line of the key.
     line: usize,
     key: &'a str,
@@ -44,15 +44,15 @@ fn map(lines: &[&str], first_line: usize, known: Option<&[&str]>, nested: usize)
     Some(Node { place: Place::line(first), content: Content::Map(read) })
 }
 
-fn split<'a>(lines: &[&'a str], first_line: usize, known: Option<&[&str]>) -> Vec<Entry<'a>> {
+fn split<'a>(lines: &[&'a str], first_line: usize, known: Option<&[&str]>) -> Vec<KeyLines<'a>> {
     let is_known = |key: &str| known.is_none_or(|known| known.contains(&key));
-    let mut entries: Vec<Entry<'a>> = Vec::new();
+    let mut entries: Vec<KeyLines<'a>> = Vec::new();
     for (index, line) in lines.iter().copied().enumerate() {
         if let Some((key, value)) = key_of(line)
             && entries.last_mut().is_none_or(|last| last.ends_before(is_known(key)))
         {
             let line_number = first_line + index;
-            entries.push(Entry { line: line_number, key, value, lines: vec![line], is_text: false });
+            entries.push(KeyLines { line: line_number, key, value, lines: vec![line], is_text: false });
         } else if let Some(last) = entries.last_mut() {
             last.is_text |= !line.starts_with([' ', '\t', '-', '#']) && !line.trim().is_empty();
             last.lines.push(line);
@@ -69,7 +69,7 @@ fn key_of(line: &str) -> Option<(&str, &str)> {
     (is_valid && (value.is_empty() || value.starts_with([' ', '\t']))).then(|| (key.trim_end(), value.trim()))
 }
 
-impl Entry<'_> {
+impl KeyLines<'_> {
     /// Returns whether a line with a key ends this value; within a text that is not YAML, only a known key does.
     fn ends_before(&mut self, is_known: bool) -> bool {
         self.is_text |= !is_known && !self.is_text && !self.value.is_empty() && self.yaml().is_none();

@@ -10,7 +10,7 @@ use llm_do_worker_file::{McpServer, McpTransport};
 use super::server::listed;
 #[cfg(feature = "mcp")]
 use super::variable::expanded;
-use crate::app::project::folder::{Folder, Found};
+use crate::app::project::folder::{Folder, FoundPrograms};
 
 /// Programs that run their first argument as a file.
 const INTERPRETERS: [&str; 8] = ["bash", "dash", "lua", "node", "perl", "python", "ruby", "sh"];
@@ -29,7 +29,7 @@ pub(super) struct Programs {
     /// The file that the command names.
     named: Option<String>,
     /// The programs in the folder of the named one, or in the whole project.
-    found: Arc<Found>,
+    found: Arc<FoundPrograms>,
 }
 
 /// The files of the project that a command runs.
@@ -115,7 +115,7 @@ impl Programs {
 
     /// Describes the reason for asking the user again; empty if everything was compared.
     fn reason_to_ask_again(&self) -> String {
-        let Found { uncompared, limit, .. } = &*self.found;
+        let FoundPrograms { uncompared, limit, .. } = &*self.found;
         let reason = match (limit, uncompared.len()) {
             (None, 0) => return String::new(),
             (Some(limit), _) => limit.clone(),
@@ -148,8 +148,9 @@ impl Programs {
         if now.found.limit.is_some() {
             return Some("the number or the size of its programs".to_owned());
         }
-        let state =
-            |found: &Found, name: &String| (found.digests.get(name).cloned(), found.uncompared.get(name).cloned());
+        let state = |found: &FoundPrograms, name: &String| {
+            (found.digests.get(name).cloned(), found.uncompared.get(name).cloned())
+        };
         let mut names =
             [&self.found, &now.found].into_iter().flat_map(|found| found.digests.keys().chain(found.uncompared.keys()));
         let differs = |name: &&String| state(&self.found, name) != state(&now.found, name);

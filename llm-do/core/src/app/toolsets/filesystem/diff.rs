@@ -39,7 +39,7 @@ fn changed(path: &str, old: &str, new: &str) -> String {
     if changed.old.len() + changed.new.len() > MAX_COMPARED {
         return described(path, old, new, &changed);
     }
-    let mut shown = Shown::new(path, path);
+    let mut shown = ShownDiff::new(path, path);
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(changed.old, changed.new);
     for hunk in diff.unified_diff().context_radius(changed_lines::CONTEXT).iter_hunks() {
         let moved: Vec<_> = hunk.ops().iter().map(|op| moved(*op, changed.before)).collect();
@@ -71,7 +71,7 @@ pub(super) fn deleted(path: &str, old: &str) -> String {
 fn whole(from: &str, to: &str, sign: char, content: &str) -> String {
     let lines = content.split_inclusive('\n').count();
     let range = if lines == 1 { "1".to_owned() } else { format!("1,{lines}") };
-    let mut shown = Shown::new(from, to);
+    let mut shown = ShownDiff::new(from, to);
     shown.push(&if sign == '+' { format!("@@ -0,0 +{range} @@\n") } else { format!("@@ -{range} +0,0 @@\n") });
     content.split_inclusive('\n').for_each(|line| shown.line(sign, line));
     shown.finish()
@@ -119,13 +119,13 @@ fn sign(tag: ChangeTag) -> char {
 }
 
 /// A difference so far; the part beyond its maximum is only counted.
-struct Shown {
+struct ShownDiff {
     text: String,
     left: usize,
     missing: usize,
 }
 
-impl Shown {
+impl ShownDiff {
     fn new(from: &str, to: &str) -> Self {
         let mut shown = Self { text: String::new(), left: MAX_CHARS, missing: 0 };
         shown.push(&format!("--- {from}\n+++ {to}\n"));

@@ -2,7 +2,7 @@
 
 mod search;
 
-use self::search::Search;
+use self::search::EditSearch;
 use super::diff;
 use super::fault::{Fault, shown};
 use super::locate::Place;
@@ -81,7 +81,7 @@ fn replaced(before: &str, edit: Edit<'_>, place: &Place, max: u64) -> Result<(St
     if edit.old.is_empty() {
         return invalid("empty `old_text`; give the text to replace, or use `write_file`");
     }
-    let search = Search::new(before, edit);
+    let search = EditSearch::new(before, edit);
     if search.old == search.new {
         return invalid("`old_text` and `new_text` are equal, so the edit would change nothing");
     }

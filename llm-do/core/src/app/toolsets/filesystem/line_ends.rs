@@ -12,12 +12,12 @@ const MAX_COMPARED: usize = 5_000;
 
 /// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum LineEnd {
     Lf,
     CrLf,
 }
 
-impl End {
+impl LineEnd {
     fn as_str(self) -> &'static str {
         match self {
             Self::Lf => "\n",
@@ -28,20 +28,20 @@ impl End {
 
 /// A line with its end; the last line may have none.
 #[derive(Clone, Copy, Debug)]
-struct Line<'a> {
+struct TextLine<'a> {
     text: &'a str,
-    end: Option<End>,
+    end: Option<LineEnd>,
 }
 
-fn lines(text: &str) -> Vec<Line<'_>> {
+fn lines(text: &str) -> Vec<TextLine<'_>> {
     text.split_inclusive('\n').map(line).collect()
 }
 
-fn line(line: &str) -> Line<'_> {
+fn line(line: &str) -> TextLine<'_> {
     match (line.strip_suffix("\r\n"), line.strip_suffix('\n')) {
-        (Some(text), _) => Line { text, end: Some(End::CrLf) },
-        (None, Some(text)) => Line { text, end: Some(End::Lf) },
-        (None, None) => Line { text: line, end: None },
+        (Some(text), _) => TextLine { text, end: Some(LineEnd::CrLf) },
+        (None, Some(text)) => TextLine { text, end: Some(LineEnd::Lf) },
+        (None, None) => TextLine { text: line, end: None },
     }
 }
 
@@ -81,7 +81,7 @@ impl LineEnds {
 pub(super) fn kept<'n>(old: &str, new: &'n str) -> Cow<'n, str> {
     let (old_text, new_text) = (without_mark(old), without_mark(new));
     let whole = with_final_break_of(old_text, new_text);
-    let ended = with_line_ends_of(old_text, &whole, End::Lf);
+    let ended = with_line_ends_of(old_text, &whole, LineEnd::Lf);
     if has_mark(old) {
         return Cow::Owned(format!("{BYTE_ORDER_MARK}{ended}"));
     }
@@ -109,10 +109,10 @@ fn with_final_break_of<'n>(old: &str, new: &'n str) -> Cow<'n, str> {
 /// the line before.
 ///
 /// A line that ends with `\r\n` in `new` keeps it. `around` is the line end of a part without one.
-pub(super) fn with_line_ends_of<'n>(old: &str, new: &'n str, around: End) -> Cow<'n, str> {
+pub(super) fn with_line_ends_of<'n>(old: &str, new: &'n str, around: LineEnd) -> Cow<'n, str> {
     match (LineEnds::detect(old), around) {
-        (LineEnds::Lf, _) | (LineEnds::None, End::Lf) => return Cow::Borrowed(new),
-        (LineEnds::CrLf, _) | (LineEnds::None, End::CrLf) => return with_crlf(new),
+        (LineEnds::Lf, _) | (LineEnds::None, LineEnd::Lf) => return Cow::Borrowed(new),
+        (LineEnds::CrLf, _) | (LineEnds::None, LineEnd::CrLf) => return with_crlf(new),
         (LineEnds::Mixed, _) => {}
     }
     let (old, new) = (lines(old), lines(new));
@@ -121,8 +121,8 @@ pub(super) fn with_line_ends_of<'n>(old: &str, new: &'n str, around: End) -> Cow
     for (line, same) in new.iter().zip(matched(&old, &new)) {
         ended.push_str(line.text);
         match line.end {
-            Some(End::Lf) => ended.push_str(end_of(same).as_str()),
-            Some(End::CrLf) => ended.push_str("\r\n"),
+            Some(LineEnd::Lf) => ended.push_str(end_of(same).as_str()),
+            Some(LineEnd::CrLf) => ended.push_str("\r\n"),
             None => {}
         }
     }
@@ -139,8 +139,8 @@ fn with_crlf(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns for each new line the index of the old line that it equals, replaces or follows.
-fn matched(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<usize> {
-    let equal = |(one, other): &(&Line<'_>, &Line<'_>)| one.text == other.text;
+fn matched(old: &[TextLine<'_>], new: &[TextLine<'_>]) -> Vec<usize> {
+    let equal = |(one, other): &(&TextLine<'_>, &TextLine<'_>)| one.text == other.text;
     let start = old.iter().zip(new).take_while(equal).count();
     let rest = (&old[start..], &new[start..]);
     let end = rest.0.iter().rev().zip(rest.1.iter().rev()).take_while(equal).count();
@@ -155,8 +155,8 @@ fn matched(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<usize> {
 }
 
 /// Like `matched`, for the lines from the first change to the last one; `None` for a line before all old lines.
-fn matched_changes(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<Option<usize>> {
-    let texts = |lines: &[Line<'_>]| lines.iter().map(|line| line.text.to_owned()).collect::<Vec<_>>();
+fn matched_changes(old: &[TextLine<'_>], new: &[TextLine<'_>]) -> Vec<Option<usize>> {
+    let texts = |lines: &[TextLine<'_>]| lines.iter().map(|line| line.text.to_owned()).collect::<Vec<_>>();
     let whole = DiffOp::Replace { old_index: 0, old_len: old.len(), new_index: 0, new_len: new.len() };
     let ops = match old.len() + new.len() {
         ..=MAX_COMPARED if !old.is_empty() => capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)),
@@ -227,17 +227,17 @@ impl<'a> Unified<'a> {
 }
 
 /// Returns the line end at a place of a text: the end of its line, or of the line before.
-pub(super) fn around(text: &str, place: usize) -> End {
-    let end_at = |at: usize| if text[..at].ends_with('\r') { End::CrLf } else { End::Lf };
+pub(super) fn around(text: &str, place: usize) -> LineEnd {
+    let end_at = |at: usize| if text[..at].ends_with('\r') { LineEnd::CrLf } else { LineEnd::Lf };
     let after = text[place..].find('\n').map(|at| place + at);
-    after.or_else(|| text[..place].rfind('\n')).map_or(End::Lf, end_at)
+    after.or_else(|| text[..place].rfind('\n')).map_or(LineEnd::Lf, end_at)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{End, Unified, kept, with_line_ends_of};
+    use super::{LineEnd, Unified, kept, with_line_ends_of};
 
     #[test]
     fn each_line_of_a_mixed_text_keeps_its_own_end() {
@@ -252,7 +252,7 @@ mod tests {
             ("a\nb\r\n", "a\r\nb\r\n"),
             ("", ""),
         ] {
-            assert_eq!(with_line_ends_of(old, new, End::Lf), ended, "{new:?}");
+            assert_eq!(with_line_ends_of(old, new, LineEnd::Lf), ended, "{new:?}");
         }
     }
 

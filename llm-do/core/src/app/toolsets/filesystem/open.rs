@@ -11,7 +11,7 @@ use super::root::Root;
 
 /// A file that was read.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct FileContent {
     pub(super) bytes: Vec<u8>,
     pub(super) metadata: Metadata,
 }
@@ -39,7 +39,7 @@ pub(super) fn create(root: &Root, given: &str, links: Links, checked: &Target) -
 }
 
 /// Reads a whole file of at most `max` bytes.
-pub(super) fn read(place: &Place, max: u64, hint: &'static str) -> Result<Content, Fault> {
+pub(super) fn read(place: &Place, max: u64, hint: &'static str) -> Result<FileContent, Fault> {
     let Place { folder, name, path, .. } = place;
     // Checked before it is opened, since opening a device may have effects.
     check_is_file(place, &folder.symlink_metadata(name).map_err(Fault::io("read", path))?)?;
@@ -51,7 +51,7 @@ pub(super) fn read(place: &Place, max: u64, hint: &'static str) -> Result<Conten
     // Checked again, since another process may have replaced it.
     let metadata = file.metadata().map_err(Fault::io("read", path))?;
     check_is_file(place, &metadata)?;
-    Ok(Content { bytes: read_open(place, file, &metadata, max, hint)?, metadata })
+    Ok(FileContent { bytes: read_open(place, file, &metadata, max, hint)?, metadata })
 }
 
 fn read_open(place: &Place, file: File, metadata: &Metadata, max: u64, hint: &'static str) -> Result<Vec<u8>, Fault> {

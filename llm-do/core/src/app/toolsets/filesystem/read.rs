@@ -10,7 +10,7 @@ use super::text;
 
 /// The part of a file to read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct LineRange {
     /// The 1-based first line.
     pub(super) offset: u32,
     /// The maximum number of lines.
@@ -24,7 +24,7 @@ pub(super) struct Part {
 }
 
 /// Reads a part of a file.
-pub(super) fn read(root: &Root, path: &str, part: Part) -> Result<String, Fault> {
+pub(super) fn read(root: &Root, path: &str, part: LineRange) -> Result<String, Fault> {
     let place = open::find(root, path)?;
     let content = open::read(&place, root.max_bytes, "; search it with `search_files`")?;
     let whole = text::decode(content.bytes, &place.path)?;
@@ -42,7 +42,7 @@ pub(super) fn read(root: &Root, path: &str, part: Part) -> Result<String, Fault>
 }
 
 /// Returns the part unchanged, with its line ends.
-fn raw(whole: &str, part: Part) -> String {
+fn raw(whole: &str, part: LineRange) -> String {
     let limit = part.limit.map_or(usize::MAX, |limit| limit as usize);
     let mut lines = whole.split_inclusive('\n').skip(part.offset.max(1) as usize - 1).take(limit);
     let first = lines.next().unwrap_or_default();
@@ -51,7 +51,7 @@ fn raw(whole: &str, part: Part) -> String {
 }
 
 /// Returns the lines with their numbers, and a note on omitted text.
-fn numbered(whole: &str, part: Part) -> String {
+fn numbered(whole: &str, part: LineRange) -> String {
     let total = text::lines(whole).count();
     let first = part.offset.max(1) as usize;
     if total == 0 {
@@ -60,7 +60,7 @@ fn numbered(whole: &str, part: Part) -> String {
     if first > total {
         return format!("[line {first} is past the end: the file has {}]", text::count(total, "line"));
     }
-    let mut page = Page { text: String::new(), left: part.max_chars as usize, last: first - 1, cut: None };
+    let mut page = LinePage { text: String::new(), left: part.max_chars as usize, last: first - 1, cut: None };
     let limit = part.limit.map_or(usize::MAX, |limit| limit as usize);
     let mut column = part.column.max(1) as usize;
     for (index, line) in text::lines(whole).enumerate().skip(first - 1).take(limit) {
@@ -73,7 +73,7 @@ fn numbered(whole: &str, part: Part) -> String {
 }
 
 /// The lines so far.
-struct Page {
+struct LinePage {
     text: String,
     /// The number of characters that still fit.
     left: usize,
@@ -90,7 +90,7 @@ struct Cut {
     total: usize,
 }
 
-impl Page {
+impl LinePage {
     /// Adds a line from a column on; returns whether more lines fit.
     fn push(&mut self, number: usize, line: &str, column: usize) -> bool {
         let total = line.chars().count();

@@ -8,13 +8,13 @@ use std::time::Instant;
 use globset::GlobMatcher;
 use regex::bytes::{Regex, RegexBuilder};
 
-use self::page::{Match, Page};
+use self::page::{Match, MatchPage};
 use super::fault::Fault;
 use super::list::glob;
 use super::locate::{Links, Located, Missing, Place, locate};
 use super::open;
 use super::root::Root;
-use super::walk::{Found, MAX_TIME, Omitted, walk};
+use super::walk::{MAX_TIME, Omitted, WalkEntry, walk};
 
 /// The maximum number of bytes that one search reads: 512 MiB.
 const MAX_BYTES: u64 = 512 << 20;
@@ -52,12 +52,12 @@ pub(super) struct Query<'a> {
 pub(super) fn search(root: &Root, query: Query<'_>) -> Result<String, Fault> {
     let (regex, max_line) = compile(query.regex, query.ignore_case)?;
     let pattern = query.pattern.map(glob).transpose()?;
-    let mut search = Search {
+    let mut search = TextSearch {
         root,
         regex,
         max_line,
         pattern,
-        page: Page::new(&query),
+        page: MatchPage::new(&query),
         left: MAX_BYTES,
         deadline: Instant::now() + MAX_TIME,
         unchecked: 0,
@@ -110,13 +110,13 @@ fn compile(pattern: &str, ignore_case: bool) -> Result<(Regex, usize), Fault> {
 }
 
 /// A search in progress.
-struct Search<'a> {
+struct TextSearch<'a> {
     root: &'a Root,
     regex: Regex,
     /// The maximum length of a searched line.
     max_line: usize,
     pattern: Option<GlobMatcher>,
-    page: Page,
+    page: MatchPage,
     /// The number of bytes that may still be read.
     left: u64,
     deadline: Instant,
@@ -138,8 +138,8 @@ struct Skipped {
     is_stopped: bool,
 }
 
-impl Search<'_> {
-    fn visit(&mut self, found: &Found<'_>) -> Result<ControlFlow<()>, Fault> {
+impl TextSearch<'_> {
+    fn visit(&mut self, found: &WalkEntry<'_>) -> Result<ControlFlow<()>, Fault> {
         // The target of a link is searched at its own path.
         if found.is_link || self.pattern.as_ref().is_some_and(|pattern| !pattern.is_match(&found.below)) {
             return Ok(ControlFlow::Continue(()));

@@ -13,7 +13,7 @@ macro_rules! tools {
         use super::fault::Fault;
         use super::files::Files;
         use super::list::{self, Listing};
-        use super::read::{self, Part};
+        use super::read::{self, LineRange};
         use super::search::{self, Query};
         use super::{transfer, write};
         use crate::base::error::Result;
@@ -56,7 +56,7 @@ macro_rules! tools {
                 #[arg(default)]
                 raw: bool,
             ) -> Result<String> {
-                Ok(read::read(self.0.root()?, path, Part { offset, limit, column, max_chars, raw })?)
+                Ok(read::read(self.0.root()?, path, LineRange { offset, limit, column, max_chars, raw })?)
             }
 
             /// Create a text file, or replace all of its content. Missing folders are created.

@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// A file or a symbolic link in the tree.
-pub(super) struct Found<'a> {
+pub(super) struct WalkEntry<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: OsString,
     /// The path from the root.
@@ -36,7 +36,7 @@ pub(super) struct Found<'a> {
     pub(super) is_link: bool,
 }
 
-impl Found<'_> {
+impl WalkEntry<'_> {
     pub(super) fn place(&self) -> Result<Place, Fault> {
         let folder = self.folder.try_clone().map_err(Fault::io("open", &self.path))?;
         Ok(Place { folder, name: self.name.clone(), path: self.path.clone(), folders: Vec::new() })
@@ -74,7 +74,7 @@ pub(super) fn walk(
     start: &str,
     ignoring: bool,
     deadline: Instant,
-    visit: &mut dyn FnMut(&Found<'_>) -> Result<ControlFlow<()>, Fault>,
+    visit: &mut dyn FnMut(&WalkEntry<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<Omitted, Fault> {
     let (dir, base) = open::find_folder(root, start)?;
     let mut ignored = if ignoring { Ignored::above(root, &base) } else { Ignored::nothing() };
@@ -109,7 +109,7 @@ pub(super) fn walk(
             }
         } else if kind.is_file() || kind.is_symlink() {
             let below = path.strip_prefix(&base).unwrap_or(&path).to_owned();
-            let found = Found { folder: &level.dir, name, path, below, is_link: kind.is_symlink() };
+            let found = WalkEntry { folder: &level.dir, name, path, below, is_link: kind.is_symlink() };
             if visit(&found)?.is_break() {
                 break;
             }

@@ -7,7 +7,7 @@ use super::fault::Fault;
 
 /// The range of characters to return.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct CharRange {
     /// 1-based.
     pub(super) offset: u32,
     pub(super) max_chars: u32,
@@ -20,7 +20,11 @@ pub(super) fn head(answer: &FetchedResponse) -> String {
 }
 
 /// Returns a part of the text of a response, after its status.
-pub(super) fn page(answer: &FetchedResponse, text: &str, Part { offset, max_chars }: Part) -> Result<String, Fault> {
+pub(super) fn page(
+    answer: &FetchedResponse,
+    text: &str,
+    CharRange { offset, max_chars }: CharRange,
+) -> Result<String, Fault> {
     let text = text.trim_end();
     let total = text.chars().count();
     let (first, limit) = (offset as usize, max_chars as usize);

@@ -11,25 +11,25 @@ const PRESCAN: usize = 1_024;
 
 /// The content of a response for a model.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum ResponseContent {
     Text(String),
     /// A file that models can read, such as an image.
     File,
 }
 
 /// Returns the content of a response; fails once `is_over`.
-pub(super) fn content(answer: &FetchedResponse, is_over: &dyn Fn() -> bool) -> Result<Content, Fault> {
+pub(super) fn content(answer: &FetchedResponse, is_over: &dyn Fn() -> bool) -> Result<ResponseContent, Fault> {
     let media_type = answer.media_type.as_str();
     if is_html(media_type) {
         let html = decoded(answer, declared(&answer.body));
         let text = html::to_text(&html, is_over);
-        return text.map(Content::Text).map_err(|reason| Fault::Html { url: answer.url.to_string(), reason });
+        return text.map(ResponseContent::Text).map_err(|reason| Fault::Html { url: answer.url.to_string(), reason });
     }
     if is_text(media_type) || (media_type.is_empty() && is_plain(&answer.body)) {
-        return Ok(Content::Text(decoded(answer, None)));
+        return Ok(ResponseContent::Text(decoded(answer, None)));
     }
     if matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf") {
-        return Ok(Content::File);
+        return Ok(ResponseContent::File);
     }
     Err(Fault::MediaType { url: answer.url.to_string(), media_type: media_type.to_owned() })
 }

@@ -5,8 +5,8 @@
 use llm_do_macros::tool;
 
 use super::super::short_names::short_names;
-use super::page::Part;
-use super::request::Prepared;
+use super::page::CharRange;
+use super::request::PreparedFetch;
 use crate::base::error::Result;
 use crate::declare::tool::ToolReturn;
 use crate::plane::context::CallContext;
@@ -31,9 +31,9 @@ pub async fn fetch(
     #[schemars(range(min = 1, max = 200_000))]
     max_chars: u32,
 ) -> Result<ToolReturn> {
-    let prepared = Prepared::new(ctx, &url)?;
+    let prepared = PreparedFetch::new(ctx, &url)?;
     if prepared.is_approved()? {
-        return Ok(prepared.fetch(Part { offset, max_chars }).await?);
+        return Ok(prepared.fetch(CharRange { offset, max_chars }).await?);
     }
     // The requested URL, so that the approver sees the true host.
     let url = prepared.url().to_string();
@@ -55,5 +55,5 @@ pub async fn fetch_asked(
     #[schemars(range(min = 1, max = 200_000))]
     max_chars: u32,
 ) -> Result<ToolReturn> {
-    Ok(Prepared::new(ctx, &url)?.fetch(Part { offset, max_chars }).await?)
+    Ok(PreparedFetch::new(ctx, &url)?.fetch(CharRange { offset, max_chars }).await?)
 }

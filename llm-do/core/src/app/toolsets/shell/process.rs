@@ -34,7 +34,7 @@ const MAX_EARLY: usize = 64;
 
 /// The end of a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End {
+pub(super) enum CommandEnd {
     Exited(ExitStatus),
     TimedOut,
     Exceeded(Exceeded),
@@ -43,7 +43,7 @@ pub(super) enum End {
 /// The result of a command.
 #[derive(Debug)]
 pub(super) struct Finished {
-    pub(super) end: End,
+    pub(super) end: CommandEnd,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
@@ -82,11 +82,11 @@ pub(super) async fn run(
             };
             tokio::select! {
                 biased;
-                status = exited => status.map(End::Exited),
-                exceeded = watch::exceeded(leader, has_namespace, settings.limits) => Ok(End::Exceeded(exceeded)),
+                status = exited => status.map(CommandEnd::Exited),
+                exceeded = watch::exceeded(leader, has_namespace, settings.limits) => Ok(CommandEnd::Exceeded(exceeded)),
             }
         };
-        let end = within(timeout, ended).await.unwrap_or(Ok(End::TimedOut));
+        let end = within(timeout, ended).await.unwrap_or(Ok(CommandEnd::TimedOut));
         // Once they are killed, the processes of a namespace no longer belong to its leader.
         let mut family = if has_namespace { watch::family(leader, true, MAX_AWAITED).await } else { Vec::new() };
         // Remaining processes of the command may keep its output open.

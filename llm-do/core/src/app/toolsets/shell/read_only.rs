@@ -5,7 +5,7 @@
 //! shows it.
 
 /// A program or a subcommand, and its harmless options.
-struct Reader {
+struct ReadingCommand {
     words: &'static [&'static str],
     /// Letters of options without a value; digits for options such as `-5`.
     flags: &'static str,
@@ -20,25 +20,43 @@ const ANY: usize = usize::MAX;
 const GIT_DIFF: &[&str] =
     &["stat", "shortstat", "numstat", "name-only", "name-status", "cached", "staged", "no-color", "patch", "word-diff"];
 
-const READERS: &[Reader] = &[
-    Reader { words: &["cat"], flags: "AbeEnstTuv", valued: "", long: &["number", "show-all"], max_operands: ANY },
-    Reader {
+const READERS: &[ReadingCommand] = &[
+    ReadingCommand {
+        words: &["cat"],
+        flags: "AbeEnstTuv",
+        valued: "",
+        long: &["number", "show-all"],
+        max_operands: ANY,
+    },
+    ReadingCommand {
         words: &["ls"],
         flags: "aAbBcCdfFghGiklmnNopqQrRsStuUvxXZ1",
         valued: "",
         long: &["all", "almost-all", "human-readable", "recursive", "reverse"],
         max_operands: ANY,
     },
-    Reader { words: &["head"], flags: "qv0123456789", valued: "nc", long: &["lines", "bytes"], max_operands: ANY },
-    Reader { words: &["tail"], flags: "qv0123456789", valued: "nc", long: &["lines", "bytes"], max_operands: ANY },
-    Reader {
+    ReadingCommand {
+        words: &["head"],
+        flags: "qv0123456789",
+        valued: "nc",
+        long: &["lines", "bytes"],
+        max_operands: ANY,
+    },
+    ReadingCommand {
+        words: &["tail"],
+        flags: "qv0123456789",
+        valued: "nc",
+        long: &["lines", "bytes"],
+        max_operands: ANY,
+    },
+    ReadingCommand {
         words: &["wc"],
         flags: "clmwL",
         valued: "",
         long: &["bytes", "chars", "lines", "words"],
         max_operands: ANY,
     },
-    Reader {
+    ReadingCommand {
         words: &["grep"],
         flags: "EFGPivwxcLloqsbHhnraIzTU0123456789",
         valued: "emABCf",
@@ -54,7 +72,7 @@ const READERS: &[Reader] = &[
         ],
         max_operands: ANY,
     },
-    Reader {
+    ReadingCommand {
         words: &["sort"],
         flags: "bdfghiMnRrVcCmsuz",
         valued: "kt",
@@ -62,24 +80,24 @@ const READERS: &[Reader] = &[
         max_operands: ANY,
     },
     // The second operand is an output file.
-    Reader {
+    ReadingCommand {
         words: &["uniq"],
         flags: "cdDiuz",
         valued: "fsw",
         long: &["count", "repeated", "unique"],
         max_operands: 1,
     },
-    Reader { words: &["pwd"], flags: "LP", valued: "", long: &[], max_operands: 0 },
-    Reader {
+    ReadingCommand { words: &["pwd"], flags: "LP", valued: "", long: &[], max_operands: 0 },
+    ReadingCommand {
         words: &["git", "status"],
         flags: "sbvz",
         valued: "",
         long: &["short", "branch", "porcelain", "ignored"],
         max_operands: ANY,
     },
-    Reader { words: &["git", "diff"], flags: "pwbuRz", valued: "U", long: GIT_DIFF, max_operands: ANY },
-    Reader { words: &["git", "show"], flags: "pswbuz", valued: "U", long: GIT_DIFF, max_operands: ANY },
-    Reader {
+    ReadingCommand { words: &["git", "diff"], flags: "pwbuRz", valued: "U", long: GIT_DIFF, max_operands: ANY },
+    ReadingCommand { words: &["git", "show"], flags: "pswbuz", valued: "U", long: GIT_DIFF, max_operands: ANY },
+    ReadingCommand {
         words: &["git", "log"],
         flags: "pswbu0123456789",
         valued: "nU",
@@ -122,7 +140,7 @@ pub(super) fn is_read_only(words: &[String]) -> bool {
 
 /// Returns whether the options of a program are listed for these words after its name.
 pub(super) fn is_listed(program: &str, words: &[String]) -> bool {
-    let is_reader = |reader: &Reader| {
+    let is_reader = |reader: &ReadingCommand| {
         let (name, command) = (reader.words[0], &reader.words[1..]);
         name == program && words.iter().zip(command).filter(|(word, own)| word == own).count() == command.len()
     };
@@ -153,7 +171,7 @@ struct Parsed {
     letters: String,
 }
 
-impl Reader {
+impl ReadingCommand {
     /// Returns the words after those of the reader.
     fn rest<'w>(&self, words: &'w [String]) -> Option<&'w [String]> {
         let (start, rest) = words.split_at_checked(self.words.len())?;

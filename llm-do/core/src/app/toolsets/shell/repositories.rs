@@ -51,7 +51,7 @@ pub(super) struct Repositories {
 }
 
 /// A search of a folder.
-struct Search {
+struct RepositorySearch {
     found: Repositories,
     /// The folders to list, and whether they are in a repository.
     open: Vec<(PathBuf, bool)>,
@@ -66,7 +66,7 @@ impl Repositories {
     pub(super) fn find(root: &Path) -> Result<Self, Unsearched> {
         let found = Self { fingerprints: BTreeMap::new(), folders: Vec::new() };
         let open = vec![(root.to_owned(), is_git(root))];
-        let mut search = Search { found, open, entries: 0, left: MAX_READ, end: Instant::now() + MAX_TIME };
+        let mut search = RepositorySearch { found, open, entries: 0, left: MAX_READ, end: Instant::now() + MAX_TIME };
         while let Some((folder, is_inside)) = search.open.pop() {
             search.list(folder, is_inside)?;
         }
@@ -115,7 +115,7 @@ impl Repositories {
     }
 }
 
-impl Search {
+impl RepositorySearch {
     fn list(&mut self, folder: PathBuf, is_inside: bool) -> Result<(), Unsearched> {
         let entries = match fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
             Ok(entries) => entries,

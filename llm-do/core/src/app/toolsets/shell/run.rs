@@ -12,7 +12,7 @@ use super::command;
 use super::fault::Fault;
 use super::folder_lock::{FolderLock, Wait};
 use super::git;
-use super::process::{self, End, Finished};
+use super::process::{self, CommandEnd, Finished};
 use super::repository_check::RepositoryCheck;
 use super::rules::{self, Approved};
 use super::sandbox::{self, Confinement, Launch};
@@ -22,14 +22,14 @@ use crate::plane::context::CallContext;
 
 /// A prepared command, which may run once it is approved.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedCommand {
     settings: Shell,
     words: Vec<String>,
     root: PathBuf,
     confinement: Option<Confinement>,
 }
 
-impl Prepared {
+impl PreparedCommand {
     /// Parses a command and finds the sandbox; fails if the command cannot or may not run.
     pub(super) async fn new<D>(ctx: &CallContext<D>, command: &str) -> Result<Self, Fault> {
         let settings = ctx.state::<Shell>().map(|settings| Shell::clone(&settings)).unwrap_or_default();
@@ -145,13 +145,17 @@ impl Prepared {
 
 fn answer(finished: &Finished, timeout: Duration, confinement: Option<&Confinement>, approved: Approved) -> String {
     let mut text = match finished.end {
-        End::Exited(status) => ended(status),
-        End::TimedOut => format!("killed: the command took longer than {timeout:?}"),
-        End::Exceeded(Exceeded::Processes(limit)) => format!("killed: the command had more than {limit} processes"),
-        End::Exceeded(Exceeded::Threads(limit)) => format!("killed: the command had more than {limit} threads"),
-        End::Exceeded(Exceeded::Memory(limit)) => format!("killed: the command used more than {limit} bytes of memory"),
+        CommandEnd::Exited(status) => ended(status),
+        CommandEnd::TimedOut => format!("killed: the command took longer than {timeout:?}"),
+        CommandEnd::Exceeded(Exceeded::Processes(limit)) => {
+            format!("killed: the command had more than {limit} processes")
+        }
+        CommandEnd::Exceeded(Exceeded::Threads(limit)) => format!("killed: the command had more than {limit} threads"),
+        CommandEnd::Exceeded(Exceeded::Memory(limit)) => {
+            format!("killed: the command used more than {limit} bytes of memory")
+        }
     };
-    if !matches!(finished.end, End::Exited(status) if status.success()) {
+    if !matches!(finished.end, CommandEnd::Exited(status) if status.success()) {
         text.push_str(match (confinement, approved) {
             (Some(_), Approved::Reading) => "\nsandbox: no file can be changed",
             (Some(_), Approved::Changing) => "\nsandbox: only the working directory can be changed, except `.git`",

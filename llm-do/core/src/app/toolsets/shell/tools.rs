@@ -6,7 +6,7 @@ use llm_do_macros::tool;
 use serde_json::json;
 
 use super::rules::Approved;
-use super::run::Prepared;
+use super::run::PreparedCommand;
 use super::settings::{SandboxKind, Shell};
 use crate::base::error::Result;
 use crate::plane::context::CallContext;
@@ -22,7 +22,7 @@ pub async fn shell(
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
 ) -> Result<String> {
-    let prepared = Prepared::new(ctx, &command).await?;
+    let prepared = PreparedCommand::new(ctx, &command).await?;
     if let Some(approved) = prepared.approved()? {
         // This tool also runs in a dry run, for commands that only read.
         let changes = approved == Approved::Changing;
@@ -46,7 +46,7 @@ pub async fn shell_readonly(
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
 ) -> Result<String> {
-    let prepared = Prepared::new(ctx, &command).await?;
+    let prepared = PreparedCommand::new(ctx, &command).await?;
     match prepared.approved()? {
         Some(approved @ Approved::Reading) => Ok(prepared.run(ctx, approved, timeout).await?),
         _ => Err(format!("`{command}` is refused: only commands that are known to read can run").into()),
@@ -65,7 +65,7 @@ pub async fn shell_asked(
     /// The sandbox in which the command runs, or a stronger one: it does not run in a weaker one.
     sandbox: SandboxKind,
 ) -> Result<String> {
-    let prepared = Prepared::new(ctx, &command).await?;
+    let prepared = PreparedCommand::new(ctx, &command).await?;
     prepared.check_sandbox(sandbox)?;
     Ok(prepared.run(ctx, Approved::Changing, timeout).await?)
 }
@@ -81,5 +81,5 @@ fn environment(ctx: &CallContext) -> String {
 }
 
 fn preview(ctx: &CallContext, call: &shell_asked) -> Result<String> {
-    Ok(Prepared::new_blocking(ctx, &call.command)?.preview(call.sandbox))
+    Ok(PreparedCommand::new_blocking(ctx, &call.command)?.preview(call.sandbox))
 }

@@ -2,7 +2,7 @@
 
 /// A process of a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Process {
+pub(super) struct CommandProcess {
     pub(super) id: u32,
     pub(super) threads: usize,
     /// In bytes.
@@ -14,19 +14,19 @@ pub(super) struct Process {
 ///
 /// Descendants whose parents have ended are missing, unless the process has its own process namespace.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn descendants(_: u32, _: usize) -> Vec<Process> {
+pub(super) fn descendants(_: u32, _: usize) -> Vec<CommandProcess> {
     Vec::new()
 }
 
 /// Returns the processes of a group, and their descendants.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn group(_: u32) -> Vec<Process> {
+pub(super) fn group(_: u32) -> Vec<CommandProcess> {
     Vec::new()
 }
 
 /// Returns the size of the in-memory files that processes have open, in bytes, each file once; 0 if it is unknown.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn files_in_memory(_: &[Process]) -> u64 {
+pub(super) fn files_in_memory(_: &[CommandProcess]) -> u64 {
     0
 }
 
@@ -62,32 +62,32 @@ mod linux {
 
     use rustix::process::{Pid, Signal, kill_process_group};
 
-    use super::Process;
+    use super::CommandProcess;
     use crate::base::process_group;
 
     /// The unit of the blocks of a file, in bytes.
     const BLOCK: u64 = 512;
 
-    pub(in super::super) fn descendants(leader: u32, limit: usize) -> Vec<Process> {
+    pub(in super::super) fn descendants(leader: u32, limit: usize) -> Vec<CommandProcess> {
         let Some(leader) = leader.try_into().ok().and_then(Pid::from_raw) else { return Vec::new() };
         let ids = process_group::descendants(leader, limit).into_iter();
         ids.filter_map(|id| Some(listed(id.as_raw_nonzero().get().try_into().ok()?)?.process)).collect()
     }
 
     /// A process with its place in the tree.
-    struct Listed {
-        process: Process,
+    struct TreeEntry {
+        process: CommandProcess,
         parent: u32,
         group: u32,
     }
 
-    pub(in super::super) fn group(leader: u32) -> Vec<Process> {
+    pub(in super::super) fn group(leader: u32) -> Vec<CommandProcess> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let mut rest: Vec<_> = entries.filter_map(|entry| listed(entry.file_name().to_str()?.parse().ok()?)).collect();
         let (mut known, mut family) = (BTreeSet::from([leader]), Vec::new());
         loop {
             let is_member =
-                |it: &Listed| it.group == leader || known.contains(&it.process.id) || known.contains(&it.parent);
+                |it: &TreeEntry| it.group == leader || known.contains(&it.process.id) || known.contains(&it.parent);
             let (members, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_member);
             if members.is_empty() {
                 return family;
@@ -105,7 +105,7 @@ mod linux {
         !has_ended || listed(id).is_some_and(|listed| listed.process.threads > 1)
     }
 
-    pub(in super::super) fn files_in_memory(family: &[Process]) -> u64 {
+    pub(in super::super) fn files_in_memory(family: &[CommandProcess]) -> u64 {
         let mut found = BTreeMap::new();
         for process in family {
             // The main thread has no open files once it has ended.
@@ -160,7 +160,7 @@ mod linux {
     }
 
     /// Reads `/proc/PID/stat`: see `proc_pid_stat(5)`.
-    fn listed(id: u32) -> Option<Listed> {
+    fn listed(id: u32) -> Option<TreeEntry> {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         // The name may contain spaces and brackets.
         let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
@@ -168,7 +168,7 @@ mod linux {
         let [parent, group, threads, pages] = [number(1)?, number(2)?, number(17)?, number(21)?];
         let pages = if pages == 0 && threads > 1 { pages_of_threads(id).unwrap_or_default() } else { pages };
         let memory = pages * u64::try_from(rustix::param::page_size()).ok()?;
-        let process = Process { id, threads: usize::try_from(threads).ok()?, memory };
-        Some(Listed { process, parent: u32::try_from(parent).ok()?, group: u32::try_from(group).ok()? })
+        let process = CommandProcess { id, threads: usize::try_from(threads).ok()?, memory };
+        Some(TreeEntry { process, parent: u32::try_from(parent).ok()?, group: u32::try_from(group).ok()? })
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_timer::Delay;
 
-use super::tree::{self, Process};
+use super::tree::{self, CommandProcess};
 use crate::base::delay::within;
 
 /// The interval between counts of the processes of a namespace, which are fast.
@@ -101,14 +101,14 @@ async fn pause(leader: u32, most: usize) {
 }
 
 /// Returns the processes of a command: with a namespace, at most `limit`.
-pub(super) async fn family(leader: Option<u32>, has_namespace: bool, limit: usize) -> Vec<Process> {
+pub(super) async fn family(leader: Option<u32>, has_namespace: bool, limit: usize) -> Vec<CommandProcess> {
     let Some(leader) = leader else { return Vec::new() };
     let list = move || if has_namespace { tree::descendants(leader, limit) } else { tree::group(leader) };
     tokio::task::spawn_blocking(list).await.unwrap_or_default()
 }
 
 /// Waits until processes have ended, except for zombies; for at most `at_most`.
-pub(super) async fn ended(family: Vec<Process>, at_most: Duration) {
+pub(super) async fn ended(family: Vec<CommandProcess>, at_most: Duration) {
     let all_ended = async {
         while family.iter().any(|process| tree::runs(process.id)) {
             Delay::new(ENDING).await;

@@ -8,7 +8,7 @@ use crate::app::toolsets::filesystem::line_ends::{Unified, around, with_line_end
 use crate::app::toolsets::filesystem::locate::Place;
 
 /// The texts of an edit, and the text in which the old text is searched.
-pub(super) struct Search<'a> {
+pub(super) struct EditSearch<'a> {
     before: &'a str,
     /// The text with `\n` at the end of each line, unless the edit is literal.
     unified: Unified<'a>,
@@ -18,7 +18,7 @@ pub(super) struct Search<'a> {
     is_literal: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> EditSearch<'a> {
     pub(super) fn new(before: &'a str, edit: Edit<'a>) -> Self {
         let gives_crlf = edit.old.contains("\r\n");
         let is_literal = gives_crlf && before.contains(edit.old);

@@ -28,7 +28,7 @@ pub(super) struct Match {
 }
 
 /// A page of matches.
-pub(super) struct Page {
+pub(super) struct MatchPage {
     text: String,
     /// The 0-based number of the first match.
     first: usize,
@@ -41,7 +41,7 @@ pub(super) struct Page {
     files: usize,
 }
 
-impl Page {
+impl MatchPage {
     pub(super) fn new(query: &Query<'_>) -> Self {
         let (first, end) = page(query.offset, query.limit);
         let context = (query.context as usize).min(MAX_CONTEXT);
