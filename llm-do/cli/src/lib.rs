@@ -155,9 +155,9 @@ impl Cli {
     /// Configures the runtime with async or fallible code, after [`configure`](Self::configure). An error ends the
     /// program with exit code 1.
     ///
-    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden` and `check
-    /// --replay`. Other commands, such as `tools` and `check`, run without it: they do not see its tools and policies,
-    /// and `check` does not check state. Tasks that it spawns live as long as the program.
+    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden` and
+    /// `check --replay`. Other commands, such as `tools` and `check`, run without it: they do not see its tools and
+    /// policies, and `check` does not check state. Tasks that it spawns live as long as the program.
     ///
     /// # Examples
     ///

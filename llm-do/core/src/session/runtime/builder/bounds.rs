@@ -31,8 +31,8 @@ impl RuntimeBuilder {
     /// conversation, so that providers can cache the requests. Each declared tool can still be called.
     ///
     /// If the model's provider [searches tools](llm_do_providers::Profile::tool_search) itself, it receives all declared
-    /// tools, and the model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with `tool_search:
-    /// false` turns that off.
+    /// tools, and the model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with
+    /// `tool_search: false` turns that off.
     ///
     /// # Examples
     ///
