@@ -101,7 +101,7 @@ pub(crate) fn data(args: &TokenStream, item: &TokenStream) -> TokenStream {
     }
 }
 
-/// Expands an attribute on a function: the whole code, or the errors and a stub.
+/// Expands an attribute on a function: the complete code, or the errors and a stub.
 fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (Callable, TokenStream)) -> TokenStream {
     let mut function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
@@ -130,7 +130,7 @@ fn emitted(callable: &Callable, function: Function) -> Option<TokenStream> {
     }
     let function = function.cleaned();
     Some(quote! {
-        // The runtime's calling convention does not allow what these lints suggest.
+        // The runtime's calling convention does not permit the changes that these lints suggest.
         #[allow(clippy::missing_const_for_fn, clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
         #function
     })

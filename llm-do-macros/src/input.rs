@@ -1,4 +1,4 @@
-//! Checks an attribute and its item together, and collects every error. The result is what the expansion needs.
+//! Checks an attribute and its item together, and collects all errors. The result is the input of the expansion.
 
 mod block;
 mod data;
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// The word with its article, for messages.
+/// The name with its article, for messages.
 impl Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let article = if matches!(self, Self::Entry) { "an" } else { "a" };
@@ -67,13 +67,13 @@ impl Display for Kind {
     }
 }
 
-/// What tools, workers and entries have in common.
+/// The common parts of tools, workers and entries.
 pub(crate) struct Callable {
     pub(crate) kind: Kind,
     pub(crate) vis: Visibility,
     /// The name of the function.
     pub(crate) ident: Ident,
-    /// The type that it is a method or an associated function of.
+    /// The type of which it is a method or an associated function.
     pub(crate) owner: Option<Type>,
     /// The name of the argument struct.
     pub(crate) arguments: Ident,
@@ -84,8 +84,8 @@ pub(crate) struct Callable {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) is_async: bool,
-    /// Whether the argument struct can be generated: not in an `impl` or a block of foreign items, and not with the name
-    /// of a primitive type.
+    /// Whether the argument struct can be generated: not in an `impl` or a block of foreign items, and not with the
+    /// name of a primitive type.
     pub(crate) has_struct: bool,
     /// The valid parameters.
     pub(crate) parameters: Vec<Parameter>,
@@ -98,18 +98,18 @@ pub(crate) struct Callable {
     pub(crate) timeout: Option<Expr>,
     /// The type of the errors that a journal keeps, if the attribute names it.
     pub(crate) error: Option<Type>,
-    /// What a call may change, if that is known; for a worker, what the provider of its model may change.
+    /// The possible effect of a call, if known; for a worker, the effect of its provider's tools.
     pub(crate) effect: Option<tool::Effect>,
     pub(crate) effect_source: EffectSource,
 }
 
-/// What decides the effect of an item.
+/// The source of an item's effect.
 pub(crate) enum EffectSource {
     /// Its declaration and its toolsets.
     Toolsets,
     /// The tool of a worker's provider whose effect is unknown.
     ServerSideTool(&'static str),
-    /// The declaration of a worker that gives a reason, which holds for all that its toolsets contain.
+    /// The declaration of a worker with a reason, which also covers its toolsets.
     Reason,
 }
 
@@ -158,7 +158,7 @@ impl Callable {
         }
     }
 
-    /// Returns the parameters that are in the schema.
+    /// Returns the parameters in the schema.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Argument> {
         self.parameters.iter().filter_map(Parameter::argument)
     }
@@ -178,13 +178,13 @@ pub(crate) struct Tool {
     pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
-    /// The function that shows the approver what a call would do.
+    /// The function whose text shows the effect of a call to the approver.
     pub(crate) preview: Option<Path>,
     pub(crate) inline: bool,
 }
 
 impl Tool {
-    /// Reads the attribute and the function under it.
+    /// Parses the attribute and the function under it.
     pub(crate) fn read(args: TokenStream, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
         let tool: tool::Tool = args::parse(args, errors);
         if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
@@ -215,7 +215,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Reads the attribute and the function under it.
+    /// Parses the attribute and the function under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let entry: args::entry::Entry = args::parse(args, errors);
         Self { callable: Callable::read(Kind::Entry, entry.shared_keys, function, None, errors) }
@@ -236,7 +236,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Reads the attribute and the signature under it.
+    /// Parses the attribute and the signature under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let mut args: worker::Worker = args::parse(args, errors);
         if let (Some(_), Some(function)) = (&args.instructions, &args.instructions_with) {
@@ -271,7 +271,7 @@ impl Worker {
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);
         }
-        // The default system prompt is the description, also in place of an empty text that a function computes.
+        // The default system prompt is the description, also if a function computes an empty text.
         let instructions =
             args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
         let body =

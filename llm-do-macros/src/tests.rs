@@ -117,7 +117,7 @@ fn the_type_of_errors_is_the_one_that_the_attribute_names() {
     };
     for expand in [expand::tool, expand::entry] {
         let code = expand(quote!(error = crate::Refused), &item).to_string();
-        let named = quote!(__llm_do::ErrorType::of::<crate::Refused>());
+        let named = quote!(__llm_do::ErrorType::for_error::<crate::Refused>());
         assert!(code.contains(&named.to_string()), "{named} in {code}");
         assert!(code.contains("assert_fallible") && !code.contains("ErrorProbe"), "{code}");
     }

@@ -13,17 +13,17 @@ use crate::errors::Errors;
 #[derive(Default)]
 pub(crate) struct Tool {
     pub(crate) shared_keys: SharedKeys,
-    /// What a call may change.
+    /// The possible effect of a call.
     pub(crate) effect: Option<Effect>,
     /// Whether calls need approval.
     pub(crate) approval: Option<Approval>,
-    /// What is done about a call whose outcome is not known.
+    /// What happens to a call with an unknown outcome.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened.
     pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call.
     pub(crate) summary: Option<LitStr>,
-    /// The function that shows the approver what a call would do.
+    /// The function whose text shows the effect of a call to the approver.
     pub(crate) preview: Option<Path>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,

@@ -43,7 +43,7 @@ fn composite(callable: &Callable) -> Option<TokenStream> {
     may_call.then(|| quote!(.composite()))
 }
 
-/// The function that shows the approver what a call would do, with errors at its path.
+/// The function whose text shows the effect of a call to the approver, with errors at its path.
 fn preview(tool: &Tool) -> Option<TokenStream> {
     let (arguments, path) = (&tool.callable.arguments, tool.preview.as_ref()?);
     let shown = quote_spanned!(error_span(path)=> __llm_do::preview::<#arguments>(__ctx, __arguments, #path));
@@ -72,7 +72,7 @@ fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
     Some(in_anonymous_const(cfgs, &checks))
 }
 
-/// What is done about a call whose outcome is not known, of a tool or the members of a toolset.
+/// What happens to a call with an unknown outcome, of a tool or the members of a toolset.
 pub(super) fn on_unknown(setting: OnUnknown) -> TokenStream {
     let variant = match setting {
         OnUnknown::Ask => quote!(Ask),

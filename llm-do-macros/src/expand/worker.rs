@@ -47,7 +47,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     in_anonymous_const(cfgs, &items)
 }
 
-/// A function with the name of the worker: a call of it does not compile, in words that show how to call a worker.
+/// A function with the name of the worker. A call of it does not compile; the error shows how to call a worker.
 pub(super) fn direct_call(Callable { arguments, vis, ident, cfgs, .. }: &Callable, function: &Function) -> TokenStream {
     let private = runtime::private();
     let Signature { inputs, output, .. } = function.clone().cleaned().signature;
@@ -66,7 +66,7 @@ pub(super) fn direct_call(Callable { arguments, vis, ident, cfgs, .. }: &Callabl
     }
 }
 
-/// A function with the body, and its call.
+/// A function with the body, and a call of it.
 fn rendering(callable: &Callable, body: &Body) -> TokenStream {
     let Callable { arguments, ident, .. } = callable;
     let Body { inputs, block } = body;
@@ -216,7 +216,7 @@ fn written(OutputSchema { place, json }: &OutputSchema, worker: &Worker) -> Toke
     quote!(.output_schema(#place, #json, #ty))
 }
 
-/// Returns a type as users write it.
+/// Returns a type in the user's spelling.
 fn spelled(ty: Option<&Type>) -> String {
     let tokens = ty.map_or_else(|| "()".to_owned(), |ty| ty.to_token_stream().to_string());
     [(" < ", "<"), (" >", ">"), (" :: ", "::"), (" ,", ",")]

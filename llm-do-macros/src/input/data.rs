@@ -12,7 +12,7 @@ use crate::errors::Errors;
 
 /// A type under `#[data]`.
 pub(crate) struct Data {
-    /// The traits to derive, without those that are derived already; empty if the item is invalid.
+    /// The traits to derive, without those that are already derived; empty if the item is invalid.
     pub(crate) derived: Vec<Derived>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Derived {
 }
 
 impl Derived {
-    /// The traits that each type gets.
+    /// The traits that are derived for each type.
     const ALL: [Self; 3] = [Self::Serialize, Self::Deserialize, Self::JsonSchema];
 
     fn word(self) -> &'static str {
@@ -40,7 +40,7 @@ impl Derived {
 }
 
 impl Data {
-    /// Reads the attribute and the item under it.
+    /// Parses the attribute and the item under it.
     pub(crate) fn read(args: &TokenStream, item: &TokenStream, errors: &mut Errors) -> Self {
         let args: args::data::Data = args::parse(args.clone(), errors);
         let attrs = errors.take(attributes.parse2(item.clone()));
@@ -51,7 +51,7 @@ impl Data {
     }
 }
 
-/// Adds errors for what cannot be read from JSON. The compiler reports an invalid item.
+/// Adds errors for parts that cannot be deserialized from JSON. The compiler reports an invalid item.
 fn check_item(item: &TokenStream, errors: &mut Errors) {
     let Ok(item) = syn::parse2::<DeriveInput>(item.clone()) else { return };
     let fields: Vec<_> = match item.data {
@@ -63,7 +63,7 @@ fn check_item(item: &TokenStream, errors: &mut Errors) {
     check_state(&fields, errors);
 }
 
-/// Adds errors for lifetimes: a value that is read from JSON owns its data.
+/// Adds errors for lifetimes, since a value that is deserialized from JSON owns its data.
 fn check_lifetimes(generics: &Generics, fields: &[Field], errors: &mut Errors) {
     for param in generics.lifetimes() {
         let lifetime = &param.lifetime;
@@ -80,7 +80,7 @@ fn check_lifetimes(generics: &Generics, fields: &[Field], errors: &mut Errors) {
     }
 }
 
-/// Finds what borrows in the type of a field.
+/// Finds borrowed types in the type of a field.
 struct Borrowed<'a>(&'a mut Errors);
 
 impl<'ast> Visit<'ast> for Borrowed<'_> {
@@ -122,7 +122,7 @@ fn attributes(input: ParseStream) -> syn::Result<Vec<Attribute>> {
     Ok(attrs)
 }
 
-/// Returns the traits that the attributes do not derive, and adds an error for each that they do. `Debug` may be among them.
+/// Returns the traits that the attributes do not derive, and adds an error for each that they do, except for `Debug`.
 fn missing(attrs: &[Attribute], has_debug: bool, errors: &mut Errors) -> Vec<Derived> {
     let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
     let paths = derives.filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());

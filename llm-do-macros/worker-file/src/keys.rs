@@ -15,12 +15,12 @@ use crate::{Fault, Located, Place, did_you_mean, schema, server_side};
 
 /// The fault of a worker with both `model` and `compatible_models`.
 pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
-/// The fault of a worker that may make no request.
+/// The fault of a worker that may not make any request.
 pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one request to the model";
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
-/// The fault of a reason without the effect that it is for.
+/// The fault of a reason without its effect.
 pub const REASON_WITHOUT_EFFECT: &str =
     "`effect_reason` needs `effect`: it states why a call changes less than its tools may";
 /// The fault of a blank reason.
@@ -170,7 +170,7 @@ impl Keys {
         let given = entries.iter().map(|(key, _)| key.clone()).collect();
         faults.extend(entries.iter().filter_map(|(key, _)| unsupported(key)));
         let supported = entries.into_iter().filter(|(key, _)| unsupported(key).is_none());
-        // A value that begins below its key is reported at the key.
+        // A value that begins on a line below its key is reported at the key.
         let at_key = supported.map(|(key, node)| {
             let place = key.place;
             (key, Node { place, ..node })
@@ -195,7 +195,8 @@ impl Keys {
         ["tools", "toolsets"].into_iter().filter_map(move |name| self.get(name)).flat_map(Value::texts)
     }
 
-    /// Returns a fault for each key that works only in files of a project: elsewhere nothing would report that it has no effect.
+    /// Returns a fault for each key that has an effect only in files of a project, since other readers would not report
+    /// it.
     #[must_use]
     pub fn outside_project(&self) -> Vec<Fault> {
         let of_project = self.entries.iter().filter(|entry| entry.value.is_of_project());
@@ -206,7 +207,7 @@ impl Keys {
         of_project.map(fault).chain(class).collect()
     }
 
-    /// Returns the class of Python that describes the arguments, unless a schema does.
+    /// Returns the Python class that describes the arguments, unless a schema does.
     #[must_use]
     pub fn unread_class(&self) -> Option<Located<&str>> {
         match self.input_model()? {
@@ -215,7 +216,7 @@ impl Keys {
         }
     }
 
-    /// Returns whose arguments the worker takes, unless it has a schema of them.
+    /// Returns the source of the worker's arguments, unless it has a schema of them.
     #[must_use]
     pub fn input_model(&self) -> Option<Located<&InputModel>> {
         let place = self.place_of("input_model_ref").filter(|_| self.place_of("input_schema").is_none())?;
@@ -241,7 +242,7 @@ impl Keys {
         }
     }
 
-    /// Reports two definitions of the arguments; a class of Python defines nothing here.
+    /// Reports two definitions of the arguments; a Python class does not count.
     fn check_inputs(&self, faults: &mut Vec<Fault>) {
         let Some(Value::InputModel(InputModel::Item(_))) = self.get("input_model_ref") else { return };
         if let (Some(place), Some(_)) = (self.place_of("input_model_ref"), self.place_of("input_schema")) {
@@ -249,7 +250,7 @@ impl Keys {
         }
     }
 
-    /// Reports tools with the same registered name: the model could not distinguish them.
+    /// Reports tools with the same registered name, which the model could not distinguish.
     fn check_tools(&self, faults: &mut Vec<Fault>) {
         let mut tools: Vec<_> = self.tools().collect();
         tools.sort_by_key(|tool| tool.place);
@@ -333,7 +334,7 @@ fn context(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
     }
 }
 
-/// Reads servers; what other programs ignore is a fault here.
+/// Reads servers; keys that other programs ignore are faults here.
 fn servers(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
     let mut notes = Vec::new();
     let servers = read_mcp_items(reader, node, &mut notes);

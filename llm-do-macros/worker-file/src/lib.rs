@@ -1,9 +1,9 @@
 //! The reader of llm-do's worker files: YAML front matter with the settings of a worker, and its instructions in Markdown;
 //! with the feature `mcp`, also the reader of snapshots of MCP servers.
 //!
-//! The attribute `#[worker(file = "..")]` reads files with it at compile time, `llm-do` at run time, so that both accept
-//! the same files and report the same faults. `llm_do::worker` documents the format. This crate has no API of its own to
-//! keep stable: depend on `llm-do` instead.
+//! The attribute `#[worker(file = "..")]` reads files with it at compile time, `llm-do` at run time, so that both
+//! accept the same files and report the same faults. `llm_do::worker` documents the format. This crate has no stable
+//! API: depend on `llm-do` instead.
 //!
 //! [`read`] collects all faults of a file, each with its place:
 //!

@@ -345,7 +345,7 @@ pub(super) struct OutcomeOptions {
 }
 
 impl OutcomeOptions {
-    /// Returns the outcome, if it is given.
+    /// Returns the settlement, if it is given.
     pub(super) fn settlement(&self) -> Option<Settlement> {
         let not_done = self.not_done.then_some(Settlement::NotDone);
         self.result.clone().map(Settlement::Result).or(not_done)

@@ -30,10 +30,10 @@ use super::setup::async_runtime;
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
 
-/// How many of the last messages `/history` shows.
+/// The number of the last messages that `/history` shows.
 const SHOWN_MESSAGES: usize = 20;
 
-/// Talks to the worker or entry that the options name, until the input ends.
+/// Runs a chat with the worker or entry of the options, until the input ends.
 pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_projects: bool) -> Result<(), CommandError> {
     options.session.items.take_path(&mut options.name);
     let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
@@ -81,18 +81,18 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let tokio = async_runtime()?;
     tokio.spawn(terminated(dialogue.termination.clone()));
     let result = tokio.block_on(dialogue.run());
-    // Does not wait for sync tools that still run: they cannot be stopped.
+    // Does not wait for running sync tools, since they cannot be stopped.
     tokio.shutdown_background();
     result
 }
 
-/// A chat and where it is shown and saved.
+/// A chat with its display and its file.
 struct Dialogue {
     runtime: Runtime,
     chat: Chat,
     /// The name of the worker or entry.
     partner: String,
-    /// The files of the next message.
+    /// The files for the next message.
     files: Vec<Value>,
     saved: Saved,
     store: Store,
@@ -108,7 +108,7 @@ struct Dialogue {
     termination: CancellationToken,
 }
 
-/// What happens after a line.
+/// The action after a line.
 enum Next {
     Line,
     End,
@@ -169,11 +169,11 @@ impl Dialogue {
         };
         self.progress.settle().await;
         let shown = self.progress.take_answer();
-        // Before the answer is printed: a reader of the answer may end the program.
+        // Saved before the answer is printed, since a reader of the answer may end the program.
         self.save(text);
         match result {
             Some(Ok(value)) => {
-                // A message that was not answered is sent again with its files.
+                // A message without an answer is sent again with its files.
                 self.files.clear();
                 return print_unless_shown(&value, shown.as_deref());
             }
@@ -244,7 +244,7 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Begins a new chat; the old one stays saved.
+    /// Starts a new chat; the old one stays saved.
     fn clear(&mut self) {
         self.saved = self.store.new_chat(&self.partner);
         self.chat = self.runtime.chat();
@@ -270,13 +270,13 @@ impl Dialogue {
     }
 }
 
-/// Returns the error for a worker or entry whose input is not one text.
+/// Returns the error for a worker or entry whose input is not a single text.
 fn one_text(partner: &Registered) -> CommandError {
     let text = format!("`{}` does not take one text as its input, so it cannot chat: use `run`", partner.name());
     CommandError::Usage(text)
 }
 
-/// Writes a line of the program's own to standard error.
+/// Writes a line of the program itself to standard error.
 fn note(text: &str) {
     // Ignored: standard error may be closed.
     let _ = writeln!(io::stderr(), "{}", printable(text));

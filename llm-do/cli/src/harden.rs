@@ -38,12 +38,12 @@ pub(super) fn harden(
         }
         #[cfg(feature = "script")]
         (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
-        // clap requires both without --report.
+        // clap requires both without `--report`.
         _ => report::report(builder, options, runs_projects),
     }
 }
 
-/// Adds the files that the options name, and returns the settings.
+/// Adds the files of the options, and returns the settings.
 fn configured(
     builder: RuntimeBuilder,
     options: &HardenOptions,
@@ -75,7 +75,7 @@ fn compare(
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
     let builder = settings.add_model(builder).without_journal_and_shadows().approval_mode(mode);
-    // A worker that goes on without its tool would be compared as if it had it.
+    // A worker that continues after a denied call would be compared as if it had the tool.
     let builder = if options.approve_all { builder } else { builder.end_on_denial(true) };
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
@@ -138,7 +138,7 @@ async fn compare_all(
     Ok(summary)
 }
 
-/// Describes a case on one line, with the differing results below.
+/// Describes a case on one line, with the different results below.
 fn describe(compared: &Compared) -> String {
     let Compared { verdict, input, times, answers, worker, candidate, .. } = compared;
     let count = if *times == 1 { String::new() } else { format!(" ({times} times)") };

@@ -1,4 +1,4 @@
-//! `journal`: prints a journal as a tree of calls, or settles what became of one.
+//! `journal`: prints a journal as a tree of calls, or settles the outcome of a call.
 
 mod unknown;
 
@@ -17,10 +17,10 @@ pub(super) use self::unknown::describe;
 use super::args::JournalOptions;
 use super::{CommandError, NO_OUTCOME, print, print_json};
 
-/// Maximum number of characters shown of a value.
+/// The maximum number of shown characters of a value.
 const MAX_VALUE_CHARS: usize = 80;
 
-/// Width of a time in columns: `2026-01-31T12:00:00Z`.
+/// The width of a time in columns: `2026-01-31T12:00:00Z`.
 const TIME_WIDTH: usize = 20;
 
 pub(super) fn journal(options: &JournalOptions) -> Result<(), CommandError> {
@@ -36,7 +36,7 @@ pub(super) fn journal(options: &JournalOptions) -> Result<(), CommandError> {
     }
 }
 
-/// Prints the records of a journal, also those before an invalid line.
+/// Prints the records of a journal, including those before an invalid line.
 fn list(options: &JournalOptions) -> Result<(), CommandError> {
     let (mut records, mut fault) = (Vec::new(), Ok(()));
     for record in FileJournal::read(&options.file).map_err(CommandError::from_error)? {
@@ -62,7 +62,7 @@ fn json(record: &Record) -> String {
         #[serde(flatten)]
         record: &'a Record,
     }
-    // The record was read from JSON, so it can be serialized again.
+    // The record was parsed from JSON, so it can be serialized again.
     serde_json::to_string(&WithDepth { depth: depth(&record.parent), record }).unwrap_or_default()
 }
 
@@ -95,7 +95,7 @@ impl<'a> CallTree<'a> {
         tree
     }
 
-    /// Adds a call to its parent, which has no record of its own if it did not finish.
+    /// Adds a call to its parent, which has no record if it did not finish.
     fn link(&mut self, key: &'a str) {
         if key.is_empty() || self.0.contains_key(key) {
             return;

@@ -41,7 +41,7 @@ pub(super) fn mcp(
     }
 }
 
-/// Serves what is linked, and the files that the options name, until the client or the user ends it.
+/// Serves the linked items, and the files of the options, until the client or the user ends it.
 fn serve(
     builder: RuntimeBuilder,
     options: &ServeOptions,
@@ -67,10 +67,10 @@ fn serve(
     })?
 }
 
-/// Returns the names of entries and workers, or of the application's own tools if there are neither.
+/// Returns the names of entries and workers, or of the application's own tools if it has neither.
 ///
-/// The tools of the toolsets that come with this crate are what workers and entries use: offered by themselves, they would let a client
-/// do all that they can.
+/// The tools of this crate's toolsets are for workers and entries; if they were offered directly, a client could use
+/// them without restriction.
 fn default_offer(registry: &Registry, entries: &Entries) -> Vec<String> {
     let names = |is_offered: &dyn Fn(&Registered) -> bool| -> Vec<String> {
         registry.iter().filter(|item| is_offered(item)).map(|item| item.name().to_owned()).collect()
@@ -132,7 +132,7 @@ fn http_options(options: &ServeOptions, token: &CancellationToken) -> Result<Htt
     })
 }
 
-/// Reads the token of HTTP clients, if there is one.
+/// Reads the token of HTTP clients, if any.
 fn secret(options: &ServeOptions) -> Result<Option<String>, CommandError> {
     let Some(path) = &options.token_file else {
         return Ok(std::env::var(TOKEN)

@@ -1,4 +1,4 @@
-//! `serve --restate`: runs on many machines, which the engine Restate keeps.
+//! `serve --restate`: runs on many machines, kept by the engine Restate.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use super::args::ServiceOptions;
 use super::run::block_on;
 use super::serve::{DAY, listen, report, service, store, usage};
 
-/// The port to listen on by default.
+/// The default port.
 const PORT: u16 = 9080;
 
 /// Serves the engine whose administration is at `admin`, until the user or the system ends the program.
@@ -43,7 +43,7 @@ pub(super) fn serve(
             let served = worker.serve_and_report(listener, shutdown.clone(), || report(&line)).await;
             return served.map_err(|error| usage(&error));
         };
-        // Neither is of use without the other, so both are reported together.
+        // Each depends on the other, so both are reported together.
         let (page_is_ready, page_line) = oneshot::channel();
         let (worker_is_ready, worker_line) = oneshot::channel();
         let serving = async {
@@ -99,7 +99,7 @@ fn service_name(options: &ServiceOptions) -> String {
     options.restate.restate_service.clone().unwrap_or_else(program_name)
 }
 
-/// Returns the name of this program, with what a name in Restate cannot have left out.
+/// Returns the name of this program, without characters that are invalid in a name of Restate.
 fn program_name() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(|path| path.file_stem()).and_then(|name| name.to_str()).unwrap_or_default();

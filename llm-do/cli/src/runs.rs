@@ -1,4 +1,4 @@
-//! `runs`: lists the runs of a service, shows one, or settles what became of its calls.
+//! `runs`: lists the runs of a service, shows one, or settles the outcomes of its calls.
 
 mod remote;
 mod text;
@@ -27,9 +27,9 @@ pub(super) fn runs(options: &RunsOptions) -> Result<(), CommandError> {
     }
 }
 
-/// Where the runs are read from.
+/// The source of the runs.
 enum Runs {
-    /// With its path.
+    /// The database, with its path.
     File(RunFile, PathBuf),
     Service(Remote),
 }
@@ -70,7 +70,7 @@ impl Runs {
     }
 }
 
-/// Reads the token of a running service, if there is one.
+/// Reads the token of a running service, if any.
 fn token(source: &RunSource) -> Result<Option<String>, CommandError> {
     let Some(path) = &source.token_file else {
         return Ok(std::env::var(TOKEN).ok().filter(|token| !token.trim().is_empty()));
@@ -84,7 +84,7 @@ fn token(source: &RunSource) -> Result<Option<String>, CommandError> {
 fn list(options: &ListRunsOptions) -> Result<(), CommandError> {
     let ListRunsOptions { state, entry, since, before, limit, source } = options;
     let query = RunListQuery {
-        // The parser of the option knows the same names.
+        // The parser of the option accepts the same names.
         state: state.as_deref().and_then(|state| state.parse().ok()),
         entry: entry.clone(),
         chat: None,

@@ -1,4 +1,4 @@
-//! `serve`: many runs as a service, over HTTP and in one file.
+//! `serve`: runs as a service over HTTP, in one database file.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -23,12 +23,12 @@ use super::state;
 
 /// The length of a day, in seconds.
 pub(super) const DAY: u64 = 24 * 60 * 60;
-/// The database in the current folder that earlier versions used by default.
+/// The default database of earlier versions, in the current folder.
 const FORMER_STORE: &str = "runs.db";
-/// The port to listen on by default.
+/// The default port.
 const PORT: u16 = 8080;
 
-/// Serves what is linked, and the files that the options name, until the user or the system ends it.
+/// Serves the linked items, and the files of the options, until the user or the system ends it.
 pub(super) fn serve(
     builder: RuntimeBuilder,
     options: &ServiceOptions,
@@ -50,7 +50,7 @@ pub(super) fn serve(
     }
     let store = store(options.store.as_deref(), entries.project.as_deref())?;
     let service = service(Service::new(runtime), options, offered).map_err(|error| usage(&error))?;
-    // Not the token of the runtime, which would cancel the runs: they continue in the next process.
+    // Not the token of the runtime, which would cancel the runs; they continue in the next process.
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
         let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
@@ -58,7 +58,8 @@ pub(super) fn serve(
     })?
 }
 
-/// Returns the database that the user names, or the one of a project, by default that of the current folder.
+/// Returns the database that the user names, or the database of a project; by default, the project in the current
+/// folder.
 ///
 /// That one is in the user's folder for state: what a project brings would be believed, with all approvals in it.
 pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<PathBuf, CommandError> {
@@ -77,7 +78,7 @@ pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<Path
     Ok(store)
 }
 
-/// Returns a name for the database of a folder: that of the folder, with a digest of its path.
+/// Returns the name of the database of a folder: the folder's name, with a digest of its path.
 fn store_name(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let name: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();

@@ -1,4 +1,4 @@
-//! Shared by all other groups: errors, usage and limits, cancellation, and small parts that belong to no domain.
+//! Shared by all other groups: errors, usage and limits, cancellation, and small parts without a domain.
 
 pub mod agreement;
 #[doc(hidden)]

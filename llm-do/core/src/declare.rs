@@ -1,4 +1,4 @@
-//! What users declare, and how it is checked: tools, workers, toolsets, arguments, schemas and worker files.
+//! The declarations of users, with their checks: tools, workers, toolsets, arguments, schemas and worker files.
 
 pub mod argument;
 #[doc(hidden)]

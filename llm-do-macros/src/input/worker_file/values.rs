@@ -1,4 +1,4 @@
-//! Values of a file, as the attribute would have them.
+//! Converts values of a file to tokens of the attribute.
 
 use llm_do_worker_file::{Content, Entry, Node, ServerSideTool, Value};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -7,7 +7,7 @@ use syn::LitStr;
 
 use crate::args::timeout;
 
-/// Makes tokens at the span of the file's name.
+/// Creates tokens at the span of the file's name.
 pub(super) struct Values(Span);
 
 impl Values {
@@ -23,7 +23,7 @@ impl Values {
         LitStr::new(text, self.0)
     }
 
-    /// Returns the value of a key, or `None` for what no attribute has.
+    /// Returns the value of a key; `None` for a value that attributes cannot have.
     pub(super) fn tokens(&self, value: &Value) -> Option<TokenStream> {
         Some(match value {
             Value::Flag(flag) => quote!(#flag),
@@ -73,7 +73,7 @@ impl Values {
         quote!(#word(#(#settings),*))
     }
 
-    /// Returns the call of a builder; its path begins with the private name that the runtime has in expanded code.
+    /// Returns the call of a builder. Its path begins with the private name of the runtime in expanded code.
     fn built(&self, ty: &str, fields: &[Entry]) -> TokenStream {
         let span = Span::call_site().located_at(self.0);
         let ty = Ident::new(ty, span);
@@ -98,7 +98,7 @@ impl Values {
     }
 }
 
-/// A literal has no sign of its own.
+/// A literal has no sign.
 fn float(number: f64) -> TokenStream {
     let magnitude = Literal::f64_unsuffixed(number.abs());
     if number.is_sign_negative() { quote!(-#magnitude) } else { quote!(#magnitude) }

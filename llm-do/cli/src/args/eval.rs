@@ -90,10 +90,10 @@ pub(crate) struct EvaluateOptions {
     pub(crate) items: FileOptions,
 }
 
-/// The least value of a metric.
+/// The minimum of a metric.
 #[derive(Clone, Debug)]
 pub(crate) struct Threshold {
-    /// `None` for the share of runs that pass.
+    /// The name of the metric; `None` for the share of runs that pass.
     pub(crate) metric: Option<String>,
     pub(crate) value: f64,
 }

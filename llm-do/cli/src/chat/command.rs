@@ -1,9 +1,9 @@
-//! What the user types: messages, and commands that begin with `/`.
+//! The input of the user: messages, and commands that begin with `/`.
 
 use llm_do_providers::{Message, ResponsePart, UserPart};
 use llm_do_worker_file::did_you_mean;
 
-/// The commands, and what they do.
+/// The commands, each with a description.
 pub(super) const COMMANDS: [(&str, &str); 8] = [
     ("help", "list the commands"),
     ("tools", "list the tools that the worker may call"),
@@ -15,10 +15,10 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
     ("quit", "end the program, like Ctrl+D"),
 ];
 
-/// The most characters of a part that `/history` shows.
+/// The maximum number of characters of a part that `/history` shows.
 const SHOWN: usize = 400;
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Input<'a> {
     Nothing,
@@ -28,7 +28,7 @@ pub(super) enum Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Parses what the user typed; a message may have several lines, a command has one.
+    /// Parses the input; a message may have several lines, a command has one.
     pub(super) fn parse(text: &'a str) -> Self {
         let text = text.trim();
         let command = text.strip_prefix('/').filter(|rest| {
@@ -47,7 +47,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns what to do about an unknown command.
+/// Returns the error for an unknown command.
 pub(super) fn unknown(name: &str) -> String {
     let hint = did_you_mean(name, COMMANDS.into_iter().map(|(name, _)| name));
     format!("unknown command `/{name}`{}", if hint.is_empty() { "; /help lists the commands" } else { &hint })

@@ -1,4 +1,4 @@
-//! Summarizes the conversation when the user asks for it.
+//! Summarizes the conversation when the user requests it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use llm_do_core::plane::history_processor::{Compaction, HistoryProcessor};
 #[derive(Clone, Debug)]
 pub(super) struct CompactOnDemand {
     is_requested: Arc<AtomicBool>,
-    /// The model of the worker whose history it is, if it has its own.
+    /// The model of the worker to which the history belongs, if it has its own.
     model: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl CompactOnDemand {
 #[async_trait]
 impl HistoryProcessor for CompactOnDemand {
     async fn process(&self, history: &mut History, ctx: &CallContext) -> Result<(), BoxError> {
-        // The summary is a request too, whose history is short.
+        // The summary is a request too, with a short history.
         if self.is_requested.swap(false, Ordering::Relaxed) {
             let compaction = Compaction::over(0);
             let compaction = self.model.iter().fold(compaction, Compaction::model);

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::run::block_on;
 use super::super::{CommandError, print};
 
-/// Replays each run of a journal, and prints how many steps are the same, or reports the first one that differs.
+/// Replays each run of a journal, and prints the number of equal steps, or reports the first different step.
 pub(super) fn replay(mut builder: RuntimeBuilder, path: &Path) -> Result<(), CommandError> {
     let records: Result<Vec<Record>, _> = FileJournal::read(path).and_then(Iterator::collect);
     let records = records.map_err(CommandError::from_error)?;
@@ -22,7 +22,7 @@ pub(super) fn replay(mut builder: RuntimeBuilder, path: &Path) -> Result<(), Com
     if begun.is_empty() {
         return Err(CommandError::Error(format!("the journal {} has no run", path.display())));
     }
-    // Workers and entries only make calls; what a tool does besides its calls must not be done again.
+    // Workers and entries only make calls; other effects of a tool must not be repeated.
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let tools = registry.iter().filter(|item| item.kind() == ItemKind::Tool);
     let tools: HashSet<_> = tools.map(|item| item.name().to_owned()).collect();
@@ -38,7 +38,7 @@ pub(super) fn replay(mut builder: RuntimeBuilder, path: &Path) -> Result<(), Com
     })?
 }
 
-/// Reports how a run compares with its records.
+/// Reports how a run differs from its records.
 fn report(runtime: &Runtime, run: &Record, checked: &Checked, error: Option<String>) -> Result<(), CommandError> {
     if let Some((call, difference)) = &checked.difference {
         let name = if call.is_empty() { run.name.to_string() } else { called(call) };

@@ -1,4 +1,4 @@
-//! `harden --report`: ranks workers by what hardening would save, and checks how often they disagree with code.
+//! `harden --report`: ranks workers by the possible savings of hardening, and checks how often they disagree with code.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -20,7 +20,7 @@ pub(super) fn report(
     runs_projects: bool,
 ) -> Result<(), CommandError> {
     let mut settings = options.items.settings().read(options.items.project.as_deref())?;
-    // Nothing runs: only the names of workers are needed.
+    // Nothing runs, since only the names of workers are needed.
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     let prices = builder.price_table().clone();
     let registry = project::collect(&mut builder)?;

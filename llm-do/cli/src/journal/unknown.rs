@@ -1,4 +1,4 @@
-//! Calls of a journal whose outcome is unknown: listed, and settled by hand.
+//! Calls of a journal whose outcome is unknown: listed, and settled by the user.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::{CommandError, print, print_json};
 pub(super) fn list(path: &Path, is_json: bool) -> Result<(), CommandError> {
     let calls = read(path)?;
     if is_json {
-        // Read from JSON, so it can be serialized again.
+        // The call was parsed from JSON, so it can be serialized again.
         return calls.iter().try_for_each(|call| print_json(&serde_json::to_string(call).unwrap_or_default()));
     }
     if calls.is_empty() {
@@ -24,7 +24,7 @@ pub(super) fn list(path: &Path, is_json: bool) -> Result<(), CommandError> {
     calls.iter().try_for_each(|call| print(&describe(call)))
 }
 
-/// Settles what became of a call that may have had its effect.
+/// Settles the outcome of a call that may have had its effect.
 pub(super) fn settle(path: &Path, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
     if read(path)?.iter().all(|call| call.step != step) {
         let fault =

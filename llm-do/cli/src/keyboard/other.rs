@@ -4,7 +4,7 @@ use std::io::{self, stdin};
 #[cfg(windows)]
 use std::time::Duration;
 
-/// Time without input before a question is asked: a pasted text arrives in pieces.
+/// The time without input before a question is asked, since a pasted text arrives in pieces.
 #[cfg(windows)]
 const QUIET: Duration = Duration::from_millis(100);
 

@@ -6,7 +6,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, retry_on_intr};
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
-/// Time without input before a question is asked: a pasted text arrives in pieces.
+/// The time without input before a question is asked, since a pasted text arrives in pieces.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Input from the terminal until the question is withdrawn.
@@ -42,7 +42,7 @@ impl Keyboard {
         while let Ready::Line = self.wait(Some(&QUIET))? {
             flush()?;
         }
-        // An unfinished line does not make the input ready, so it is flushed without a wait.
+        // An unfinished line does not make the input ready, so it is flushed directly.
         flush()
     }
 
@@ -71,7 +71,7 @@ impl Keyboard {
         }
     }
 
-    /// Reads a line and what is pasted with it; `None` at the end of the input.
+    /// Reads a line and the text that is pasted with it; `None` at the end of the input.
     pub(crate) fn read_text(&mut self) -> io::Result<Option<String>> {
         let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
         loop {
@@ -91,7 +91,7 @@ impl Keyboard {
         }
     }
 
-    /// Waits until input is ready, at most for `at_most`; an error if the question was withdrawn.
+    /// Waits until input is ready, for at most `at_most`; an error if the question was withdrawn.
     fn wait(&self, at_most: Option<&Timespec>) -> io::Result<Ready> {
         let stdin = stdin();
         let mut polled = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.withdrawn, PollFlags::IN)];

@@ -1,4 +1,4 @@
-//! The runs of a service that is running, over HTTP.
+//! The runs of a running service, over HTTP.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use tokio_util::sync::CancellationToken;
 use super::CommandError;
 use crate::run::block_on;
 
-/// How long an answer may take.
+/// The timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A service that is running.
+/// A running service.
 pub(super) struct Remote {
     base: Url,
     token: Option<String>,
 }
 
 impl Remote {
-    /// Names the service at an address.
+    /// Creates a client for the service at an address.
     pub(super) fn new(url: &str, token: Option<String>) -> Result<Self, CommandError> {
         let fault = |fault: String| CommandError::Usage(format!("--url {url}: {fault}"));
         let base = Url::parse(url).map_err(|error| fault(error.to_string()))?;
@@ -61,7 +61,7 @@ impl Remote {
         }
     }
 
-    /// Settles what became of a call of a run.
+    /// Settles the outcome of a call of a run.
     pub(super) fn settle(&self, id: &str, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
         let url = self.path(&["runs", id, "settle"])?;
         let body = json!({ "step": step, "outcome": settlement });
@@ -84,10 +84,10 @@ impl Remote {
         self.send(Method::GET, url, None)
     }
 
-    /// Returns the status and the body of an answer, which is null if it is not JSON.
+    /// Returns the status and the body of a response; the body is null if it is not JSON.
     fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(StatusCode, Value), CommandError> {
         let answer = async {
-            // A token is for the address that the user named.
+            // Without redirects, since the token is only for the address that the user named.
             let http = Client::builder().redirect(Policy::none()).timeout(TIMEOUT).build()?;
             let request = http.request(method, url);
             let request = match body {

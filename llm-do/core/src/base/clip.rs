@@ -1,13 +1,13 @@
-//! Shortens text to a number of bytes, at the boundary of a character, and lists of diagnostics to the first of them.
+//! Shortens text to a number of bytes, at the boundary of a character, and lists of diagnostics to the first ones.
 
 use std::borrow::Cow;
 
-/// The most faults or warnings that are shown of one kind: a file of a stranger may have any number.
+/// The maximum number of shown faults or warnings of one kind; an untrusted file may have any number.
 pub const MAX_DIAGNOSTICS: usize = 20;
-/// The longest diagnostic that is shown, in bytes.
+/// The maximum length of a shown diagnostic, in bytes.
 const MAX_DIAGNOSTIC: usize = 4_000;
 
-/// Returns the longest beginning of a text that has at most `bytes` bytes.
+/// Returns the longest beginning of a text with at most `bytes` bytes.
 // The standard library has `str::floor_char_boundary` from Rust 1.91 on.
 #[must_use]
 pub fn clip(text: &str, bytes: usize) -> &str {
@@ -15,7 +15,7 @@ pub fn clip(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
-/// Returns a diagnostic as it is shown: a name in it may have any length.
+/// Returns a diagnostic in its shown form, since a name in it may have any length.
 #[must_use]
 pub fn diagnostic(text: &str) -> Cow<'_, str> {
     match clip(text, MAX_DIAGNOSTIC) {

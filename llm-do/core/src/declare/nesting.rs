@@ -46,7 +46,7 @@ pub(crate) fn into_json<T: Serialize>(value: T) -> Result<Json, Fault> {
 
 /// Serializes a value as [`to_value`] does, and drops it.
 ///
-/// A value that is nested too deep is leaked: its `Drop` would overflow the stack.
+/// A value that is nested too deeply is leaked, since its `Drop` would overflow the stack.
 pub(crate) fn into_value<T: Serialize>(value: T) -> Result<Value, Fault> {
     let written = to_value(&value);
     if written.as_ref().is_err_and(Fault::is_too_deep) {

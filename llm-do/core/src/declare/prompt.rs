@@ -147,7 +147,7 @@ impl Prompt {
         &self.attachments
     }
 
-    /// Reads the files, and returns everything as a message; a blank text becomes `(no input)`.
+    /// Reads the files, and returns the prompt as a message; a blank text becomes `(no input)`.
     pub(crate) async fn into_message(self, root: &Path) -> Result<Message, String> {
         let text = if self.text.trim().is_empty() { "(no input)".to_owned() } else { self.text };
         let mut parts = vec![UserPart::Text { text }];

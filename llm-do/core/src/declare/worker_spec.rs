@@ -90,13 +90,13 @@ pub struct WorkerSpec {
     /// Whether its model calls the tools by code.
     pub(crate) code: bool,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
-    /// What it states that a call may change; `Undeclared` if that follows from its tools.
+    /// The declared effect of a call; `Undeclared` if it is derived from its tools.
     pub(crate) effect: Effect,
-    /// Why that is less than its tools may change.
+    /// The reason that it is weaker than the effects of its tools.
     pub(crate) effect_reason: Option<String>,
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
-    /// The registered item whose arguments it takes, until a registry has replaced this by their schema.
+    /// The registered item whose arguments it takes, until a registry has replaced this with their schema.
     pub(crate) input_of: Option<String>,
     pub(crate) output_schema: Option<Value>,
     /// Whether the schema of the output comes from a Rust type.
@@ -189,18 +189,20 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets what a call may change. Default: all that its tools may change, which [`Effect::Undeclared`] stands for too.
+    /// Sets the effect of a call. Default: the combined effects of its tools, which [`Effect::Undeclared`] also stands
+    /// for.
     ///
-    /// An effect that is weaker than that of one of its tools is an error when the runtime is built, unless
+    /// An effect that is weaker than the effect of one of its tools is an error when the runtime is built, unless
     /// [`effect_reason`](Self::effect_reason) states why it holds.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self
     }
 
-    /// Sets why a call changes less than its tools may, such as that its instructions only have it read. Default: none.
+    /// Sets the reason that a call has a weaker effect than its tools, such as that its instructions only let it read.
+    /// Default: none.
     ///
-    /// It goes with [`effect`](Self::effect). The runtime believes it.
+    /// It belongs to [`effect`](Self::effect). The runtime does not check it.
     pub fn effect_reason(mut self, reason: impl Into<String>) -> Self {
         self.effect_reason = Some(reason.into());
         self
@@ -234,7 +236,7 @@ impl WorkerSpec {
         self
     }
 
-    /// Returns a schema that is shallow enough for recursive functions; drops any other and remembers its name.
+    /// Returns a schema that is shallow enough for recursive functions; drops a deeper schema and records its name.
     fn keep_shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
         self.too_deep.retain(|known| *known != what);
         let shallow = nesting::shallow(schema).ok();
@@ -262,13 +264,14 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets how often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried. Default: 2.
+    /// Sets the maximum number of consecutive retries of the output, of invalid arguments of one tool, or of equal
+    /// calls that fail. Default: 2.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Sets what a call and all calls below it may use. Default: the run's limits.
+    /// Sets the limits of a call and all calls below it. Default: the run's limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);
         self

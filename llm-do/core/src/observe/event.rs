@@ -118,7 +118,7 @@ pub trait EventSink: Debug + Send + Sync {
 
     /// Returns whether a root call that finishes waits for [`flush`](Self::flush). Default: yes.
     ///
-    /// For a sink whose output is read later, such as a log: waiting takes longer than its events.
+    /// Return false for a sink whose output is read later, such as a log.
     fn is_awaited(&self) -> bool {
         true
     }

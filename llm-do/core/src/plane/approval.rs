@@ -50,18 +50,18 @@ use crate::base::error::CallError;
 use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
 use crate::plane::registry::{Prepared, Registered};
 
-/// Why a call does not run that has happened.
+/// The reason that a call does not run if it has happened.
 const HAPPENED: &str = "the call has happened already, and its result was given";
 
-/// What was decided about a call, in the form in which a journal records it.
+/// A decision about a call, in the form in which a journal records it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Approval {
     verdict: Verdict,
     pub(crate) by: DecidedBy,
-    /// Which equal calls run without another request. Default in older records: this call only.
+    /// The equal calls that run without another request. Default in older records: this call only.
     #[serde(default)]
     pub(crate) scope: ApprovalScope,
-    /// What the call acted on besides its arguments; `None` in older records.
+    /// The environment that the call acted on besides its arguments; `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) environment: Option<EnvironmentDigest>,
     /// Whether a denial ends the run instead of being returned to a model. Default in older records: false.
@@ -73,7 +73,7 @@ pub(crate) struct Approval {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
-    /// The call may run: with these arguments, or else with its own.
+    /// The call may run, with these arguments if present, or else with its own.
     Approved(Option<Value>),
     /// The call began before, and has happened, with this result.
     Happened(Value),
@@ -97,7 +97,7 @@ impl Approval {
         Self::new(Verdict::Approved(arguments), DecidedBy::Approver)
     }
 
-    /// Says that the call has happened already.
+    /// Reports that the call has already happened.
     fn happened(result: Value) -> Self {
         Self::new(Verdict::Happened(result), DecidedBy::Approver)
     }
@@ -129,7 +129,7 @@ impl Approval {
         self.stops && self.by == DecidedBy::Policy
     }
 
-    /// Returns the result of the call, if it has happened, by the answer of the approver.
+    /// Returns the result of the call, if it has happened according to the approver.
     pub(crate) fn result(&self) -> Option<&Value> {
         match &self.verdict {
             Verdict::Happened(result) => Some(result),
@@ -145,7 +145,7 @@ impl Approval {
         }
     }
 
-    /// Returns the arguments by which the approver replaced those of the call.
+    /// Returns the arguments with which the approver replaced those of the call.
     pub(crate) fn edited_arguments(&self) -> Option<&Value> {
         match &self.verdict {
             Verdict::Approved(edited) => edited.as_ref(),
@@ -153,7 +153,8 @@ impl Approval {
         }
     }
 
-    /// Returns the arguments by which the approver replaced those of the call `tool`; the error of a call that may not run.
+    /// Returns the arguments with which the approver replaced those of the call `tool`, or the error of a call that may
+    /// not run.
     pub(crate) fn into_edit(self, tool: &str) -> Result<Option<Value>, CallError> {
         let tool = tool.to_owned();
         match self.verdict {
@@ -173,7 +174,7 @@ impl Approval {
         }
     }
 
-    /// Returns it for events: with edited arguments as their types write them, which may hide secrets.
+    /// Returns the approval for events: edited arguments are serialized by their types, which may hide secrets.
     pub(crate) fn masked(&self, tool: &Registered) -> Self {
         let shown = |edited: &Value| -> Option<Value> {
             let decoded = Prepared::decode(tool, edited.clone()).ok()?;
@@ -189,7 +190,7 @@ impl Approval {
         masked
     }
 
-    /// Returns the event about it; `rule` is the source of the rule for the call.
+    /// Returns the event about the approval; `rule` is the source of the rule for the call.
     pub(crate) fn event(&self, rule: RuleSource, replayed: bool) -> EventKind {
         let (approved, reason, edited) = match &self.verdict {
             Verdict::Approved(edited) => (true, None, edited.clone()),
@@ -199,12 +200,13 @@ impl Approval {
         EventKind::ApprovalDecided { approved, by: self.by, rule, reason, edited, scope: self.scope, replayed }
     }
 
-    /// Returns whether a recorded one holds for a call that acts on `environment`: an approval holds for what it was given for.
+    /// Returns whether a recorded approval holds for a call that acts on `environment`; it must have been given for the
+    /// same environment.
     pub(crate) fn holds_for(&self, environment: &EnvironmentDigest) -> bool {
         !self.is_approved() || self.environment.as_ref().is_none_or(|own| own == environment)
     }
 
-    /// Returns whether a recorded one holds in a later process: those of the approver and all denials do.
+    /// Returns whether a recorded approval holds in a later process: those of the approver do, and all denials.
     ///
     /// An approval by a mode or rule does not, since the mode or rule may have changed.
     pub(crate) fn is_lasting(&self) -> bool {

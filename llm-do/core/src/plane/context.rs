@@ -50,7 +50,7 @@ use crate::plane::instance::CloseTasks;
 /// is cheap.
 pub struct CallContext<S = Anything> {
     scope: Arc<Scope>,
-    /// Whether the context was given to a guard: it may call everything, and no guard sees those calls.
+    /// Whether the context was given to a guard: it may call every item, and no guard sees those calls.
     is_for_guard: bool,
     declaration: PhantomData<fn() -> S>,
 }
@@ -72,12 +72,12 @@ impl CallContext {
     /// Returns the context of a call that this one makes; `frame` returns the data of the call, given this context.
     #[inline]
     pub(crate) fn into_child(self, frame: impl FnOnce(&Self) -> CallFrame) -> Self {
-        // The frame is large, so it is built where it is copied from.
+        // The frame is large, so it is built directly in its final struct.
         let scope = Scope { frame: frame(&self), host: Arc::clone(&self.scope.host), parent: Some(self) };
         Self { scope: Arc::new(scope), is_for_guard: false, declaration: PhantomData }
     }
 
-    /// Returns the context of a call that another run makes under this one's.
+    /// Returns the context of a call that a nested run makes for this one.
     #[inline]
     pub(crate) fn into_child_of(self, host: Arc<dyn Host>, frame: CallFrame) -> Self {
         let scope = Scope { host, frame, parent: Some(self) };
@@ -237,7 +237,7 @@ impl<S> CallContext<S> {
     /// Returns whether the run is cancelled, for sync tools with long loops.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        // The nearest token is a child of all tokens above it, so checking it is enough.
+        // The nearest token is a child of all tokens above it, so this check is sufficient.
         self.frames().find_map(|frame| frame.cancellation.get()).is_some_and(CancellationToken::is_cancelled)
     }
 
@@ -247,7 +247,7 @@ impl<S> CallContext<S> {
         self.frame().cancellation.token(parent)
     }
 
-    /// Returns a guard that cancels the call's token when it is dropped, to stop what the call left running.
+    /// Returns a guard that cancels the call's token when it is dropped, to stop tasks that the call left running.
     pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop<'_> {
         CancelOnDrop(&self.scope)
     }
@@ -256,7 +256,7 @@ impl<S> CallContext<S> {
         &self.scope.frame
     }
 
-    /// Returns what the events of the run have shown of requests, if they have content.
+    /// Returns the content of requests that the run's events already have, if content is enabled.
     pub(crate) fn shown_content(&self) -> Option<&ShownContent> {
         self.scope.host.shown_content()
     }
@@ -268,12 +268,12 @@ impl<S> CallContext<S> {
         !self.frame().is_unobserved && self.scope.host.is_observed()
     }
 
-    /// Returns whether the tool or worker that this call sees as `shown` is read-only.
+    /// Returns whether the tool or worker with the name `shown` for this call is read-only.
     pub(crate) fn is_read_only(&self, shown: &str) -> bool {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
-    /// Returns how many read-only calls of one caller may run concurrently.
+    /// Returns the maximum number of concurrent read-only calls of one caller.
     pub(crate) fn max_concurrent_calls(&self) -> usize {
         self.scope.host.max_concurrent_calls()
     }
@@ -288,7 +288,7 @@ impl<S> CallContext<S> {
         self.is_for_guard || self.frame().is_unguarded
     }
 
-    /// Returns what may be called through this context; `None` if everything may.
+    /// Returns the callees of this context; `None` if every item may be called.
     pub(crate) fn declared(&self) -> Option<&Declared> {
         self.frame().declared.as_deref().filter(|_| !self.is_for_guard)
     }

@@ -1,4 +1,4 @@
-//! What a caller may call by name at run time.
+//! The callees that a caller may use by name at run time.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,11 +12,11 @@ use crate::declare::worker_spec::WorkerSpec;
 pub struct Declared {
     tools: Vec<DeclaredTool>,
     offered: Vec<OfferedTool>,
-    /// Made of `offered` when a model first needs them.
+    /// Built from `offered` when a model first needs them.
     specs: OnceLock<Arc<[ToolSpec]>>,
 }
 
-/// A declared tool as models see it, whose schema may not be written yet.
+/// A declared tool as models see it; its schema may not be built yet.
 #[derive(Debug)]
 pub(crate) struct OfferedTool {
     pub(crate) name: Arc<str>,
@@ -72,9 +72,9 @@ impl OfferedTool {
 pub(crate) enum Callee<'a> {
     /// The item with this registered name, in a typed call.
     Item(&'a str),
-    /// The item with this registered name, by which a run under the caller's run begins.
+    /// The item with this registered name, which is the first call of a nested run.
     First(&'a str),
-    /// The tool with this shown name; with this registered name if the caller declares nothing.
+    /// The tool with this shown name; the registered name if the caller declares nothing.
     Shown(&'a str),
     /// A worker that is defined for one call.
     Inline(&'a WorkerSpec),

@@ -53,15 +53,15 @@ pub struct ToolDef {
     pub(crate) description: &'static str,
     pub(crate) location: Location,
     pub(crate) effect: Effect,
-    /// Its approval rule, if it has one.
+    /// Its approval rule, if any.
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call whose outcome is not known, if it has a setting.
+    /// What happens to a call with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<&'static str>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
-    /// Shows the approver what a call would do.
+    /// Shows the effect of a call to the approver.
     pub(crate) preview: Option<Preview>,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
@@ -80,7 +80,7 @@ pub struct ToolDef {
     pub(crate) faults: fn() -> Vec<String>,
     /// Returns the defaults and examples of the arguments.
     pub(crate) samples: fn() -> Vec<Sample>,
-    /// Returns arguments that cannot be decoded as events show them.
+    /// Returns the form in events of arguments that cannot be decoded.
     pub(crate) shown: fn(Value) -> Value,
     pub(crate) output: Option<fn() -> Value>,
     /// The type of its errors, if a journal keeps it.
@@ -88,7 +88,7 @@ pub struct ToolDef {
     pub(crate) implementation: Implementation,
 }
 
-/// What runs when the item is called.
+/// The implementation of an item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Implementation {
     /// A function, which decodes its arguments first.
@@ -108,14 +108,14 @@ pub(crate) enum Implementation {
 pub(crate) struct Decode {
     /// Decodes a value that passed the schema.
     pub(crate) value: fn(Value) -> Result<Box<dyn Start>, Fault>,
-    /// Decodes text straight; `None` if its value must be checked against the schema. Used if `reads_text` returns true. Its second
-    /// argument is whether an event has the arguments.
+    /// Decodes text directly; `None` if its value must be checked against the schema. Used if `reads_text` returns
+    /// true. The second argument is whether an event has the arguments.
     pub(crate) text: fn(&str, bool) -> Option<Box<dyn Start>>,
     pub(crate) reads_text: fn() -> bool,
 }
 
 impl Decode {
-    const fn of<T: Function>() -> Self {
+    const fn new<T: Function>() -> Self {
         Self { value: start::<T>, text: start_from_text::<T>, reads_text: argument::are_decided_by_types::<T> }
     }
 }
@@ -132,7 +132,7 @@ pub(crate) trait Start: Send {
     fn start(self: Box<Self>, ctx: &CallContext) -> Running;
 }
 
-/// Decoded arguments, and the files in them.
+/// Decoded arguments, with their files.
 struct Decoded<T> {
     arguments: T,
     attached: Vec<Attached>,
@@ -170,13 +170,13 @@ impl ToolDef {
     /// Defines a tool.
     #[must_use]
     pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::of::<T>()))
+        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::new::<T>()))
     }
 
     /// Defines an entry.
     #[must_use]
     pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::of::<T>()))
+        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::new::<T>()))
     }
 
     /// Defines a worker whose prompt is its arguments.
@@ -263,7 +263,7 @@ impl ToolDef {
         self
     }
 
-    /// Sets what is done about a call whose outcome is not known. Default: set by a policy, or by the runtime.
+    /// Sets what happens to a call with an unknown outcome. Default: set by a policy, or by the runtime.
     #[must_use]
     pub const fn on_unknown(mut self, setting: OnUnknown) -> Self {
         self.on_unknown = Some(setting);
@@ -284,7 +284,7 @@ impl ToolDef {
         self
     }
 
-    /// Sets the function that shows the approver what a call would do. Default: none.
+    /// Sets the function that shows the effect of a call to the approver. Default: none.
     #[must_use]
     pub const fn preview(mut self, preview: Preview) -> Self {
         self.preview = Some(preview);
@@ -305,7 +305,7 @@ impl ToolDef {
         self
     }
 
-    /// Marks it as taking a context, so that it may make calls. Default: it takes none.
+    /// Marks it as taking a context, so that it may make calls. Default: it takes no context.
     #[must_use]
     pub const fn composite(mut self) -> Self {
         self.is_composite = true;
@@ -315,11 +315,11 @@ impl ToolDef {
     /// Makes it a method of the stateful toolset `S`. Default: a function.
     #[must_use]
     pub const fn method_of<S: Stateful>(mut self) -> Self {
-        self.instance = Some(InstanceDef::of::<S>());
+        self.instance = Some(InstanceDef::new::<S>());
         self
     }
 
-    /// Sets what it may call. Default: everything that is registered.
+    /// Sets its callees. Default: every registered item.
     #[must_use]
     pub const fn declares(mut self, declaration: &'static Declaration) -> Self {
         self.declaration = Some(declaration);
@@ -353,7 +353,7 @@ fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
     Ok(Box::new(decode::<T>(arguments)?))
 }
 
-/// Decodes arguments that passed the schema, so any error comes from their type.
+/// Decodes arguments that are valid for the schema, so any error comes from their type.
 fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
     let (arguments, attached) = argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))?;
     Ok(Decoded { arguments, attached, encoded: None })

@@ -1,4 +1,4 @@
-//! Makes the calls of runs; `pipeline` is the path of each.
+//! Executes the calls of runs; `pipeline` is the path of each call.
 
 mod approve;
 mod begun;
@@ -86,9 +86,9 @@ pub(crate) struct Run {
     /// Whether an earlier process started the run.
     is_resumed: bool,
     settings: RunSettings,
-    /// What it continues and extends.
+    /// The parts of a chat that the run continues and extends.
     chat: ChatParts,
-    /// The run that this one was started under.
+    /// The run under which this one was started.
     outer: Option<Arc<Run>>,
     /// Whether a run that contains this one is of the same runtime.
     is_repeated: bool,
@@ -96,15 +96,15 @@ pub(crate) struct Run {
     events: RunEvents,
     background: Background,
     guards: Option<Guards>,
-    /// Approvals that replace those of the runtime.
+    /// The approvals of the run, if they replace those of the runtime.
     approvals: Option<Approvals>,
-    /// Approvals that are remembered for the run.
+    /// The approvals that are remembered for the run.
     approved: RunScope,
-    /// The project's root and the working directory, once an approval needs them.
+    /// The project's root and the working directory; set when an approval needs them.
     folders: OnceLock<[String; 2]>,
 }
 
-/// What runs beside the calls of a run, and ends before it.
+/// The tasks that run beside the calls of a run, and end before it.
 #[derive(Debug)]
 struct Background {
     /// Shadow calls in flight.
@@ -145,12 +145,12 @@ impl Run {
     /// Finishes the run after its root call, and returns that call's result.
     async fn finish(&self, ctx: &CallContext, result: CallResult) -> CallResult {
         self.finish_tasks().await;
-        // The usage of the run, including shadows.
+        // This usage of the run includes shadows.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result
     }
 
-    /// Waits for what runs beside the calls.
+    /// Waits for the tasks that run beside the calls.
     async fn finish_tasks(&self) {
         let Background { shadows, close_tasks } = &self.background;
         shadows.close();
@@ -164,7 +164,7 @@ impl Run {
         self.guards.as_ref().filter(|_| !ctx.is_unguarded())
     }
 
-    /// Returns the conversation that a call continues, if it is the first of the run or in a thread.
+    /// Returns the conversation that a call continues, if the call is the first of the run or in a thread.
     fn conversation<'a>(&'a self, ctx: &'a CallContext) -> Option<&'a Arc<Conversation>> {
         match &ctx.frame().thread {
             Some(thread) => Some(thread.conversation()),
@@ -172,7 +172,7 @@ impl Run {
         }
     }
 
-    /// Returns whether a worker's call returns its prompt instead of asking its model.
+    /// Returns whether a worker call returns its prompt instead of asking its model.
     fn renders_only(&self, ctx: &CallContext) -> bool {
         self.settings.renders_only && ctx.is_first()
     }

@@ -126,7 +126,7 @@ fn paired(calls: &[ToolCall], mut given: Vec<ToolResult>) -> Vec<ToolResult> {
     calls.iter().map(result).collect()
 }
 
-/// Returns the result of a call that never got one.
+/// Returns the result of a call without a result.
 pub(crate) fn unfinished(call: &ToolCall) -> ToolResult {
     ToolResult::new(call, UNFINISHED).with_error(true)
 }

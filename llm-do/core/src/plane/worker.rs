@@ -41,11 +41,11 @@ use crate::plane::history::History;
 use crate::plane::history_processor::HistoryProcessor;
 use crate::plane::model_choice::ChosenModel;
 
-/// A call of a worker: what does not change between its turns.
+/// A call of a worker: the data that does not change between its turns.
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
     pub(crate) model: Arc<ChosenModel>,
-    /// The prices of models, for a fallback that answers.
+    /// The prices of models, for answers of a fallback.
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) instructions: Arc<str>,
     /// The tools of each request.
@@ -62,7 +62,7 @@ pub(crate) struct WorkerRun {
     pub(crate) end_on_denial: bool,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
     pub(crate) guards: Option<Guards>,
-    /// The conversation to continue and to save, for a root call or one in a thread.
+    /// The conversation to continue and to save, for a root call or a call in a thread.
     pub(crate) conversation: Option<Arc<Conversation>>,
     pub(crate) shown: ShownMessages,
 }
@@ -80,7 +80,8 @@ struct RequestParts {
     server_side_tools: Option<Arc<[ServerSideTool]>>,
 }
 
-/// The turns of a running call; dropping it saves the messages in the conversation, with the results of a turn that was interrupted.
+/// The turns of a running call. On drop, it saves the messages in the conversation, with the results of an interrupted
+/// turn.
 struct SavedTurns {
     turns: Turns,
     /// The results of the calls of a turn that have finished, each at the index of its call.
@@ -114,7 +115,7 @@ impl WorkerRun {
         if let Some(output) = self.output.tool() {
             self.tools = self.tools.iter().chain([output]).cloned().collect();
         }
-        // Shared before the first turn: a future that held it would be several times as large.
+        // Moved into an `Arc` before the first turn, which keeps the future small.
         Arc::new(self).run_turns(prompt, limits)
     }
 
@@ -167,7 +168,6 @@ impl WorkerRun {
     /// Sends one request, and reports its response; also returns the reason if a guard refused it.
     async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(Response, Option<String>), CallError> {
         let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
-            // Boxed, since most sessions have no guards.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
             None => (self.request(turns, self.parts(turns)).await?, None),
         };
@@ -187,7 +187,7 @@ impl WorkerRun {
         if self.processors.is_empty() {
             return Ok(());
         }
-        // On a copy, so that the history stays complete if a processor fails or is dropped.
+        // The history is copied, so that it stays complete if a processor fails or is dropped.
         let mut history = History::from(turns.messages().to_vec());
         for processor in self.processors.iter() {
             let processed = processor.process(&mut history, &self.ctx).await;
@@ -217,7 +217,7 @@ impl WorkerRun {
         let local = async move { run.send(sent, answers, repeats, reserving).await };
         let input = || self.input(turns, &parts);
         let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, |_| local));
-        // Without a journal, cancellation drops this with its call. A journal may run it on a task of its own.
+        // Without a journal, cancellation drops this future with its call. A journal may run it in another task.
         let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
         self.count_finished(&reserved, answer.as_ref().map(|answer| &answer.value));
         if let Ok(StepOutcome { value: response, .. }) = &answer {

@@ -8,17 +8,17 @@ use llm_do_providers::PriceTable;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::recorded::{Calls, Reading, RecordedCalls};
+use super::recorded::{JournalReader, RecordedCalls, WorkerCalls};
 use crate::observe::event::Outcome;
 use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, digest};
 use crate::plane::approval::Approval;
 use crate::plane::dispatch::recorded_outcome;
 
-/// The inputs and answers of a worker: its finished calls in journals, with equal inputs as one case.
+/// The inputs and answers of a worker: its finished calls in journals, with one case for equal inputs.
 ///
-/// Root calls and calls from other items count alike, including calls nested in a recorded call. If an approver
-/// edited an input, the edited one counts. Left out are calls that did not finish, and calls of a tool of the same
-/// name that makes no calls itself, which has already replaced the worker.
+/// Root calls and calls from other items count equally, including calls nested in a recorded call. If an approver
+/// edited an input, the edited input counts. Unfinished calls are omitted, as are calls of a tool with the same name
+/// that makes no calls itself, which has already replaced the worker.
 #[derive(Debug)]
 pub struct Cases {
     worker: Arc<str>,
@@ -26,15 +26,15 @@ pub struct Cases {
     /// The indices of the cases by the digest of their input.
     by_digest: HashMap<String, Vec<usize>>,
     others: BTreeSet<Arc<str>>,
-    calls: Calls,
+    calls: WorkerCalls,
 }
 
-/// What is known of one journal while its records are read.
+/// The state of reading one journal.
 #[derive(Default)]
-struct Journaled {
+struct JournalCases {
     /// The inputs that an approver edited, by the keys of their calls.
     edits: HashMap<Arc<str>, Value>,
-    reading: Reading,
+    reading: JournalReader,
 }
 
 /// An input, and the worker's answers to it.
@@ -54,22 +54,22 @@ pub struct Answer {
     /// The result, or the error that the caller received.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// How often this answer was given.
+    /// The number of times that this answer was given.
     pub times: u64,
 }
 
 impl Cases {
-    /// Returns an empty list of cases for the worker with this registered name, which need not be linked any more.
+    /// Returns an empty list of cases for the worker with this registered name, which need not be linked.
     #[must_use]
     pub fn of(worker: impl Into<Arc<str>>) -> Self {
         let (by_digest, others) = (HashMap::new(), BTreeSet::new());
-        Self { worker: worker.into(), all: Vec::new(), by_digest, others, calls: Calls::default() }
+        Self { worker: worker.into(), all: Vec::new(), by_digest, others, calls: WorkerCalls::default() }
     }
 
     /// Adds the calls of one journal, without those in [threads](crate::plane::context::CallContext::thread); `records` starts at its first record: see
     /// [`MemoryJournal::records`](crate::observe::journal::MemoryJournal::records).
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
-        let mut journal = Journaled::default();
+        let mut journal = JournalCases::default();
         records.into_iter().for_each(|record| self.add_record(record, &mut journal));
     }
 
@@ -80,7 +80,7 @@ impl Cases {
     /// Returns the errors of [`FileJournal::read`], and [`JournalError::Corrupt`] for an invalid line; the records
     /// before it are added.
     pub fn add_file(&mut self, path: impl Into<PathBuf>) -> Result<(), JournalError> {
-        let mut journal = Journaled::default();
+        let mut journal = JournalCases::default();
         FileJournal::read(path)?.try_for_each(|record| record.map(|record| self.add_record(record, &mut journal)))
     }
 
@@ -107,7 +107,7 @@ impl Cases {
         self.all.iter()
     }
 
-    /// Returns what the calls that asked the worker's model used, at these prices.
+    /// Returns the usage of the calls that requested the worker's model, at these prices.
     #[must_use]
     pub fn calls(&self, prices: &PriceTable) -> RecordedCalls {
         self.calls.sum(prices)
@@ -119,8 +119,8 @@ impl Cases {
         self.others.iter().map(AsRef::as_ref)
     }
 
-    fn add_record(&mut self, record: Record, journal: &mut Journaled) {
-        let Journaled { edits, reading } = journal;
+    fn add_record(&mut self, record: Record, journal: &mut JournalCases) {
+        let JournalCases { edits, reading } = journal;
         reading.add(&record);
         if record.is_in_thread() {
             // The answer depends on more than the input.
@@ -172,14 +172,13 @@ impl<'a> IntoIterator for &'a Cases {
 }
 
 impl Case {
-    /// Returns how often the worker received this input.
+    /// Returns the number of calls with this input.
     #[must_use]
     pub fn times(&self) -> u64 {
         self.answers.iter().map(|answer| answer.times).sum()
     }
 
-    /// Returns the most frequent result, the first of those that are equally frequent; an error only if there is no
-    /// result.
+    /// Returns the most frequent result, the first of equally frequent results; an error only if no call has a result.
     #[must_use]
     pub fn answer(&self) -> Option<&Answer> {
         let rank = |answer: &Answer| (matches!(answer.outcome, Outcome::Result(_)), answer.times);

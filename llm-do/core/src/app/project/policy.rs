@@ -51,7 +51,7 @@ pub(super) fn from_node(node: &Node, file: &Path, key: &str, faults: &mut Vec<Fa
     .map(|policy| with_places(policy, node, file))
 }
 
-/// Remembers where each rule stands: whether its name is known is checked when a runtime is built.
+/// Records the place of each rule. Building a runtime checks whether its name is known.
 fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
     let Content::Map(kinds) = &node.content else { return policy };
     for (kind, rules) in kinds {
@@ -80,7 +80,7 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
     policy
 }
 
-/// Returns the place of the innermost value on the way.
+/// Returns the place of the innermost value on the route.
 fn place_of(root: &Node, route: &Route) -> Place {
     let mut node = root;
     for segment in route {

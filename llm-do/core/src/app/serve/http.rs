@@ -1,4 +1,4 @@
-//! The service over HTTP: routes, and what every request must pass.
+//! The service over HTTP: its routes, and the checks of every request.
 
 mod approvals;
 mod body;
@@ -54,7 +54,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/entries", get(status::entries))
         .route("/metrics", get(status::metrics))
         .route_layer(from_fn_with_state(Arc::clone(&gate), gate::authenticate))
-        // What needs no token: no data of a run is in it, or it has a signature of its own.
+        // These need no token: they contain no data of a run, or verify a signature.
         .route(
             "/webhooks/{name}",
             post(webhooks::receive).route_layer(from_fn_with_state(Arc::clone(&gate), gate::limit_webhooks)),

@@ -20,13 +20,13 @@ struct Operation {
     /// The type of the body of a request.
     request: Option<&'static str>,
     status: &'static str,
-    answer: Answer,
+    answer: OperationAnswer,
     /// Optional parameters in the query or the header: place, name, description.
     parameters: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// What an operation returns.
-enum Answer {
+enum OperationAnswer {
     /// A type in JSON.
     Json(&'static str),
     /// An object in JSON that is described in words.
@@ -101,7 +101,7 @@ const OPERATIONS: &[Operation] = &[
         "ChangedRun",
     ),
     Operation {
-        answer: Answer::Text("text/event-stream"),
+        answer: OperationAnswer::Text("text/event-stream"),
         parameters: &[
             ("query", "after", "The number of the last known event."),
             ("header", "last-event-id", "The number of the last known event, sent by clients that connect again."),
@@ -165,7 +165,7 @@ const OPERATIONS: &[Operation] = &[
         "EntryList",
     ),
     Operation {
-        answer: Answer::Text("application/openmetrics-text"),
+        answer: OperationAnswer::Text("application/openmetrics-text"),
         ..get("/metrics", "metrics", "Returns figures in the format of Prometheus.", Role::Administer, "")
     },
     Operation {
@@ -183,12 +183,12 @@ const OPERATIONS: &[Operation] = &[
     },
     Operation {
         role: None,
-        answer: Answer::Status,
+        answer: OperationAnswer::Status,
         ..get("/health", "health", "The process answers.", Role::Watch, "")
     },
     Operation {
         role: None,
-        answer: Answer::Status,
+        answer: OperationAnswer::Status,
         ..get("/ready", "ready", "The process accepts runs.", Role::Watch, "")
     },
 ];
@@ -200,7 +200,7 @@ const fn get(
     role: Role,
     answer: &'static str,
 ) -> Operation {
-    let (role, answer) = (Some(role), Answer::Json(answer));
+    let (role, answer) = (Some(role), OperationAnswer::Json(answer));
     Operation { path, method: "get", id, summary, role, request: None, status: "200", answer, parameters: &[] }
 }
 
@@ -213,7 +213,7 @@ const fn post(
     status: &'static str,
     answer: &'static str,
 ) -> Operation {
-    let (role, request, answer) = (Some(role), Some(request), Answer::Json(answer));
+    let (role, request, answer) = (Some(role), Some(request), OperationAnswer::Json(answer));
     Operation { path, method: "post", id, summary, role, request, status, answer, parameters: &[] }
 }
 
@@ -274,9 +274,9 @@ impl Operation {
 
     fn content(&self) -> Value {
         match self.answer {
-            Answer::Json(name) => json!({ "application/json": { "schema": reference(name) } }),
-            Answer::Status => json!({ "application/json": { "schema": { "type": "object" } } }),
-            Answer::Text(media_type) => json!({ (media_type): { "schema": { "type": "string" } } }),
+            OperationAnswer::Json(name) => json!({ "application/json": { "schema": reference(name) } }),
+            OperationAnswer::Status => json!({ "application/json": { "schema": { "type": "object" } } }),
+            OperationAnswer::Text(media_type) => json!({ (media_type): { "schema": { "type": "string" } } }),
         }
     }
 

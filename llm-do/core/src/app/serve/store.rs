@@ -1,4 +1,4 @@
-//! The tables of a service: its runs, what they wait for, their events, its chats and schedules.
+//! The tables of a service: its runs, their waits and events, its chats and schedules.
 
 mod changes;
 mod chats;
@@ -35,7 +35,7 @@ use self::schedules::BegunSchedules;
 pub(super) use self::waits::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
-/// Why the database of a service could not be read or written.
+/// The error of reading or writing the database of a service.
 pub(super) type StoreError = DatabaseError;
 
 /// The tables of the service.
@@ -145,13 +145,13 @@ impl Store {
         self.changes.run(run)
     }
 
-    /// Lets the engine look for runs that can be started.
+    /// Wakes the engine to look for runs that can be started.
     pub(super) fn notify_queue(&self) {
         self.changes.notify(&Changed::Queue);
     }
 
-    /// Makes a change, and notifies those who wait for it once it is committed, even if the future is dropped: the client whose
-    /// request it is may have disconnected.
+    /// Makes a change, and sends the notifications once it is committed, even if the future is dropped, since the
+    /// client of the request may have disconnected.
     async fn change<T, F>(&self, changed: Changed, change: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -166,7 +166,7 @@ impl Store {
         self.database.write_noting(change, note).await
     }
 
-    /// Gives the space of deleted rows back.
+    /// Returns the space of deleted rows to the file system.
     pub(super) async fn shrink(&self) -> Result<(), StoreError> {
         self.database.shrink().await
     }
@@ -182,10 +182,10 @@ impl Store {
         self.database.read(|connection| connection.query_row("SELECT count(*) FROM schedules", [], |_| Ok(()))).await
     }
 
-    /// Notifies those who wait for a change if any process has written since the last look; `seen` is the version then.
+    /// Sends notifications if any process has written since the last call; `seen` is the version at that time.
     pub(super) async fn notify_of_other_processes(&self, seen: &mut i64) -> Result<(), StoreError> {
         let version = self.database.version().await?;
-        // Writes of this process have notified already; a second time does no harm.
+        // Writes of this process have sent notifications already; a second one is harmless.
         if std::mem::replace(seen, version) != version {
             self.changes.notify(&Changed::All);
         }

@@ -11,10 +11,10 @@ use crate::observe::event::{Event, EventKind};
 /// A log of the calls of runs that is the same whether code or models make them: see
 /// [`Recorder::call_log`](super::Recorder::call_log).
 ///
-/// A worker and the code that replaces it have equal logs if they make the same calls: these are approved, run or
-/// refused in the same way and use the same. Each line is one event of a call below the root call, with its number,
-/// its depth below the root and its name. The log leaves out events of the root call itself, requests to models and
-/// their answers, who made a call, and times. In texts, the root's name is replaced by `root`.
+/// A worker and the code that replaces it have equal logs if they make the same calls, which are approved, run or
+/// refused in the same way and have the same usage. Each line is one event of a nested call, with its number, its depth
+/// below the root and its name. The log omits events of the root call itself, requests to models and their answers, the
+/// callers, and times. In texts, the root's name is replaced by `root`.
 ///
 /// # Examples
 ///

@@ -39,7 +39,7 @@ impl Style {
 #[doc(hidden)]
 #[must_use]
 pub fn tree(trace: &Trace, style: Style) -> String {
-    let mut text = Printed { trace, style, columns: Columns::of(trace), text: String::new() };
+    let mut text = Printed { trace, style, columns: Columns::new(trace), text: String::new() };
     for (number, root) in trace.roots.iter().enumerate() {
         if number > 0 {
             text.text.push('\n');
@@ -178,7 +178,7 @@ fn rule_name(rule: &RuleSource) -> String {
     words.replace('_', " ")
 }
 
-/// Describes a decision that a person made, or that refused the call; rules and modes that approve are the usual case.
+/// Describes a decision that a person made, or that refused the call; approvals by rules and modes are the normal case.
 fn approval(approval: &Approval) -> Option<(&'static str, String, Option<&'static str>)> {
     let Some(decided) = &approval.decided else {
         return Some(("?", "waits for approval".to_owned(), Some(YELLOW)));

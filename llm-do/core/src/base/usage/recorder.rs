@@ -13,18 +13,17 @@ const MAX_LEVELS: usize = 50;
 
 /// Records the usage of one call in the usage tree.
 ///
-/// The node is looked up when the call first adds usage or makes a call, and only once; a call that does neither has
-/// none.
+/// The node is looked up once, when the call first adds usage or makes a call. A call that does neither has no node.
 #[derive(Debug)]
 pub(crate) struct UsageRecorder {
     name: Arc<str>,
     parent: Option<Arc<Node>>,
     node: OnceLock<Arc<Node>>,
-    /// Whether this call has a node of its own, instead of sharing that of its path of names.
+    /// Whether this call has its own node, instead of sharing that of its path of names.
     has_own_node: bool,
 }
 
-/// The calls of one path of names, or one call with a node of its own.
+/// The calls with one path of names, or one call with its own node.
 #[derive(Debug)]
 struct Node {
     name: Arc<str>,
@@ -50,12 +49,12 @@ impl UsageRecorder {
         Self { name, parent: Some(Arc::clone(self.node())), node: OnceLock::new(), has_own_node: false }
     }
 
-    /// Returns the recorder of a call with a node of its own, so that its part of the tree can be read separately.
+    /// Returns the recorder of a call with its own node, so that its part of the tree can be read separately.
     pub(crate) fn child_with_own_node(&self, name: Arc<str>) -> Self {
         Self { has_own_node: true, ..self.child(name) }
     }
 
-    /// Adds what one request of this call to `model` (`provider:model`) used.
+    /// Adds the usage of one request of this call to `model` (`provider:model`).
     pub(crate) fn add_request(&self, model: &Arc<str>, added: &ModelUsage) {
         let mut used = self.node().used();
         match used.models.get_mut(model) {
@@ -69,7 +68,7 @@ impl UsageRecorder {
         self.node().tool_calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds what was used elsewhere: `tree` is the tree of a call with this name.
+    /// Adds usage from another recorder: `tree` is the tree of a call with this name.
     pub(crate) fn add_tree(&self, tree: &UsageTree) {
         self.node().add(tree);
     }
@@ -123,7 +122,7 @@ impl Node {
 
     fn add(self: &Arc<Self>, tree: &UsageTree) {
         let more = tree.own.tool_calls;
-        // A number from a journal may be any, so the sum saturates.
+        // A number from a journal may have any value, so the sum saturates.
         _ = self
             .tool_calls
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| Some(calls.saturating_add(more)));
@@ -145,7 +144,7 @@ impl Node {
         self.used.lock().ignore_poison()
     }
 
-    /// Returns the tree with at most this many levels: the last one includes what is below it.
+    /// Returns the tree with at most this many levels; the last level includes the levels below it.
     fn tree(&self, levels: usize) -> UsageTree {
         let used = self.used();
         let (calls, models) = (used.calls, used.models.clone());

@@ -24,7 +24,7 @@ fn read_below(root: &Path, path: &Path) -> Result<Attachment, String> {
     let dir = Dir::open_ambient_dir(root, ambient_authority())
         .map_err(|error| format!("cannot open the project's root `{}`: {error}", root.display()))?;
     let fault = |error: io::Error| match error.raw_os_error() {
-        // `cap_std` returns this error itself if the path, or a link in it, leads outside.
+        // `cap_std` returns this error if the path, or a link in it, leads outside.
         None if error.kind() == io::ErrorKind::PermissionDenied => outside(path, root),
         _ => fault(path, &root.join(path), &error),
     };
@@ -61,7 +61,7 @@ fn below(root: &Path, path: &Path) -> Option<PathBuf> {
     relative_to(root).or_else(|| path.is_absolute().then(canonical).flatten())
 }
 
-/// Reads a file that the user named, anywhere on disk. It may be a pipe; opening one blocks.
+/// Reads a file that the user named, anywhere on disk. It may be a pipe, which blocks on opening.
 #[doc(hidden)]
 pub fn read_anywhere(path: &Path) -> Result<Attachment, String> {
     let fault = |error: io::Error| fault(path, path, &error);

@@ -1,4 +1,4 @@
-//! Validates values against a schema, with formats as the Rust types write them.
+//! Validates values against a schema, with formats as encoded by the Rust types.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,10 +13,11 @@ use super::foreign::Validator;
 use super::limits::{MAX_WORK, QUICK_WORK, Work};
 use super::rules::Rules;
 
-/// The maximum number of faults reported for one value: a model reads them all, and a long list may have a fault per item.
+/// The maximum number of reported faults for one value. A model reads them all, and a long list may have a fault per
+/// item.
 const MAX_FAULTS: usize = 10;
 
-/// What decides whether a value follows a schema.
+/// The check that decides whether a value follows a schema.
 #[derive(Debug)]
 enum Decider {
     Rules(Rules),
@@ -40,17 +41,18 @@ impl Decider {
     }
 }
 
-/// A schema and its validator, each part built when first needed.
+/// A schema and its validator; each part is built on first use.
 #[derive(Debug)]
 pub(crate) struct CheckedSchema {
     schema: OnceLock<Arc<Value>>,
-    /// The schema by which values are checked, if that is another one.
+    /// The schema for checks, if it is a different one.
     checked: Option<Arc<Value>>,
     /// Writes the schema; not called if it is set.
     write: fn() -> Value,
-    /// Whether it does not come from a Rust type: a schema from a model or a file may demand any amount of work.
+    /// Whether the schema does not come from a Rust type. A schema from a model or a file may demand any amount of
+    /// work.
     is_untrusted: bool,
-    /// Boxed, here and below: most schemas of a program are never used.
+    /// Boxed here and below, since most schemas of a program are never used.
     quick: OnceLock<Option<Box<Rules>>>,
     work: OnceLock<Option<Box<Work>>>,
     /// Whether its values may have unordered parts.
@@ -63,7 +65,7 @@ impl CheckedSchema {
         Self { schema: Arc::new(modern_schema(schema)).into(), ..Self::of_type(|| Value::Null) }
     }
 
-    /// Creates the schema of a Rust type, which `write` writes when it is first needed.
+    /// Creates the schema of a Rust type; `write` is called on first use.
     pub(crate) fn of_type(write: fn() -> Value) -> Self {
         Self {
             schema: OnceLock::new(),
@@ -87,7 +89,7 @@ impl CheckedSchema {
         Self { is_untrusted: true, ..self }
     }
 
-    /// Has values checked by another schema, which allows what this one does.
+    /// Sets a different schema for checks, which allows all values that this one allows.
     pub(crate) fn checked_by(self, checked: Value) -> Self {
         Self { checked: Some(Arc::new(checked)), ..self }
     }
@@ -103,7 +105,7 @@ impl CheckedSchema {
 
     /// Returns the normal form of a value, with sets and maps sorted: equal values have the same JSON in each process.
     ///
-    /// For comparing only: what runs has the order in which it was given.
+    /// For comparisons only: calls run with arguments in the given order.
     pub(crate) fn canonical(&self, mut value: Value) -> Value {
         if self.is_unordered() {
             canonical::sort(self.schema(), &mut value);
@@ -156,7 +158,8 @@ impl CheckedSchema {
         self.check_while(value, &|| true)
     }
 
-    /// Returns whether a value follows the schema; `None` if that takes too much work to find out, or if the schema is invalid.
+    /// Returns whether a value follows the schema; `None` if the check takes too much work, or if the schema is
+    /// invalid.
     pub(crate) fn holds(&self, value: &Value) -> Option<bool> {
         if self.is_quickly_accepted(value) {
             return Some(true);
@@ -187,7 +190,7 @@ impl CheckedSchema {
             // For a Rust type, decoding decides.
             return if self.is_untrusted { Err(fault.to_owned()) } else { Ok(()) };
         }
-        // If the schema of a type is not valid itself, decoding decides.
+        // If the schema of a type is invalid, decoding decides.
         let is_faulty = |decider: &&Decider| is_wanted() && !decider.holds(value);
         let Some(decider) = self.decider().filter(is_faulty) else { return Ok(()) };
         let (mut faults, unlisted) = decider.faults(value, is_wanted);
@@ -205,7 +208,7 @@ impl CheckedSchema {
         (self.is_untrusted || work.is_cyclic()) && work.exceeds(value, MAX_WORK)
     }
 
-    /// Returns what decides about values, built once.
+    /// Returns the check that decides about values, built once.
     fn decider(&self) -> Option<&Decider> {
         let build = || {
             let schema = bounded(self.checked());
@@ -215,7 +218,7 @@ impl CheckedSchema {
         self.decider.get_or_init(build).as_ref()
     }
 
-    /// Returns what in the schema of a Rust type only the feature `json-schema` can check, if there is something.
+    /// Returns the first part of a Rust type's schema that only the feature `json-schema` can check, if any.
     #[cfg(not(feature = "json-schema"))]
     pub(crate) fn unsupported(&self) -> Option<String> {
         Rules::of(&bounded(self.schema())).err()

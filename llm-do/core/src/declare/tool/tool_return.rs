@@ -42,7 +42,7 @@ pub struct ToolReturn {
 }
 
 impl ToolReturn {
-    /// Creates a result from a text, which the model reads as it is.
+    /// Creates a result from a text, which the model reads unchanged.
     pub fn text(text: impl Into<String>) -> Self {
         Value::String(text.into()).into()
     }
@@ -95,7 +95,7 @@ impl ToolReturn {
         self.content.into_text()
     }
 
-    /// Returns the value as a model reads it: a text as it is, everything else as JSON.
+    /// Returns the value as a model reads it: a text unchanged, all other values as JSON.
     pub(crate) fn into_text(self) -> String {
         self.content.into_plain()
     }
@@ -155,7 +155,7 @@ pub(super) fn shallow(value: Value) -> Result<Value, BoxError> {
     nesting::shallow(value).map_err(|fault| unwritten(&fault))
 }
 
-/// Returns the error of a function whose result cannot be passed on as JSON.
+/// Returns the error of a function whose result cannot be written as JSON.
 fn unwritten(fault: &Fault) -> BoxError {
     format!("invalid result: {}", fault.model_message()).into()
 }

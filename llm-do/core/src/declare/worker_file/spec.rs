@@ -13,7 +13,7 @@ use crate::base::usage::seconds;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
-/// Converts a worker file without faults.
+/// Converts a worker file that has no faults.
 pub(super) fn from_file(file: WorkerFile) -> ReadWorker {
     let WorkerFile { keys, instructions, .. } = file;
     let tools = keys.tools().map(|tool| (tool_name(&tool.value).to_owned(), tool.place.line)).collect();
@@ -34,7 +34,7 @@ pub(super) fn from_file(file: WorkerFile) -> ReadWorker {
     ReadWorker { spec, tools, skills, context, servers, unread_class }
 }
 
-/// Sets a key of a file. [`keys`] is the way back.
+/// Sets a key of a file. [`keys`] is the inverse.
 fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
     match (name, value) {
         ("name", file::Value::Text(name)) => spec.name = name,
@@ -102,7 +102,8 @@ fn in_words(time: Duration) -> Value {
     json!(Time(Some(time)))
 }
 
-/// Returns a duration as settings are serialized. A number of seconds near `Duration::MAX` would be read as more than that.
+/// Returns a duration in the form in which settings are serialized. A number of seconds near `Duration::MAX` would be
+/// rounded up beyond it.
 fn in_seconds(time: Duration) -> Value {
     json!(time.min(Duration::from_secs(u64::MAX >> 1)).as_secs_f64())
 }

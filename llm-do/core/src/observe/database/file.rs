@@ -1,4 +1,4 @@
-//! A database that is only read, by a program that may not be the one that writes it.
+//! A database opened for reading only, possibly while another program writes it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::{Component, DatabaseError, open};
 
-/// A database that exists. It is read by the caller's thread; nothing is created, changed or migrated.
+/// A database that exists, read on the caller's thread; nothing is created, changed or migrated.
 #[derive(Debug)]
 pub(crate) struct DatabaseFile {
     path: Arc<Path>,
@@ -28,7 +28,7 @@ impl DatabaseFile {
         Ok(file)
     }
 
-    /// Reads in one snapshot. Blocks.
+    /// Runs `read` in one snapshot. Blocks.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The types of fields of events: the kind of item, the caller, who decided, what a guard did, the outcome.
+//! The types of the fields of events: kind of item, caller, decision, action of a guard, outcome.
 
 use std::sync::Arc;
 
@@ -44,16 +44,16 @@ pub enum Caller {
     Model,
 }
 
-/// What code did that answers a call before its worker.
+/// The result of asking code before a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CodeAnswer {
-    /// It answered, and no model was asked.
+    /// The code answered, and no model was asked.
     Answered,
-    /// It abstained, by [`Unsure`](crate::base::error::Unsure).
+    /// The code abstained with [`Unsure`](crate::base::error::Unsure).
     Abstained,
-    /// It failed, or returned what the worker may not return.
+    /// The code failed, or returned a value that is invalid for the worker.
     Failed,
 }
 
@@ -160,7 +160,7 @@ impl GuardHook {
     }
 }
 
-/// What a guard did.
+/// The action of a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -59,7 +59,7 @@ impl PartialEq<Value> for EventValue {
     }
 }
 
-/// The JSON text.
+/// Writes the JSON text.
 impl fmt::Display for EventValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

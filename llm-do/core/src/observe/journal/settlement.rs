@@ -1,4 +1,4 @@
-//! What people settle by hand about calls whose outcome is unknown: a record beside the one that the call began.
+//! Settlements by people of calls with unknown outcomes, recorded beside the step that the call began.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 use super::record::check_depth;
 use super::{JournalError, Record, StepKind, StepSpec};
 
-/// What a person settled about a call whose outcome was unknown. As JSON: `{"result": ..}` or `"not_done"`.
+/// The settlement of a call whose outcome was unknown. As JSON: `{"result": ..}` or `"not_done"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "::schemars")]
 #[non_exhaustive]
 pub enum Settlement {
-    /// It has happened, and this is its result: it does not run again.
+    /// The call has happened, with this result: it does not run again.
     Result(Value),
-    /// It has not happened: it runs, once the rules approve it as if it were made for the first time.
+    /// The call has not happened: it runs, once the rules approve it like a first call.
     NotDone,
 }
 
-/// A call that began, and of which nothing more would be known if its run were resumed.
+/// A call that began, and whose outcome would be unknown if its run were resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "::schemars")]
 #[doc(hidden)]
@@ -31,10 +31,10 @@ pub struct UnknownCall {
     pub step: String,
     /// The registered name of the tool.
     pub tool: String,
-    /// When it began last.
+    /// The time at which it last began.
     #[schemars(with = "Option<String>")]
     pub began: Option<Timestamp>,
-    /// What was settled about it.
+    /// The settlement, if any.
     pub settled: Option<Settlement>,
 }
 
@@ -42,16 +42,16 @@ pub struct UnknownCall {
 const BEGUN: &str = "begun";
 
 impl Settlement {
-    /// Returns the step that records what was settled about an attempt of a call.
+    /// Returns the step that records the settlement of an attempt of a call.
     pub(crate) fn step(call: &StepSpec, attempt: u32) -> StepSpec {
         call.within(StepKind::Begun, &format!("settled:{attempt}"))
     }
 
-    /// Returns the record of it, among the records of the run, and the keys of answers that it replaces.
+    /// Returns the record of the settlement for the records of the run, and the keys of the answers that it replaces.
     ///
     /// # Errors
     ///
-    /// Returns an error if the call did not begin, or was settled before.
+    /// Returns an error if the call did not begin, or was already settled.
     pub(super) fn record(&self, records: &[Record], call: &str) -> Result<(Record, Vec<Arc<str>>), JournalError> {
         let fault = |message: &str| JournalError::InvalidValue {
             step: format!("the call `{call}`"),
@@ -79,10 +79,10 @@ impl Settlement {
 }
 
 impl UnknownCall {
-    /// Lists the calls that began and have no result that is kept, in the order in which they began. `is_kept` returns whether the
-    /// result of the call of a key is recorded, and not retried.
+    /// Lists the calls that began and have no kept result, in the order in which they began. `is_kept` returns whether
+    /// the result of the call with a key is recorded, and not retried.
     ///
-    /// A call that has made steps, and has not failed by itself, is followed through them.
+    /// A call that has made steps, and did not fail by itself, is replayed through them.
     pub(crate) fn list(records: &[Record], is_kept: impl Fn(&str) -> bool) -> Vec<Self> {
         let settled: HashMap<&str, &Value> = records.iter().map(|record| (&*record.key, &record.value)).collect();
         let mut calls: Vec<Self> = Vec::new();
@@ -105,7 +105,7 @@ impl UnknownCall {
     }
 }
 
-/// Returns the number of the attempt whose begin is this record.
+/// Returns the number of the attempt that began with this record.
 fn attempt(record: &Record) -> Option<u32> {
     if record.kind != StepKind::Begun {
         return None;
@@ -114,13 +114,13 @@ fn attempt(record: &Record) -> Option<u32> {
     if part.is_empty() { Some(0) } else { part.strip_prefix(':')?.parse().ok() }
 }
 
-/// Returns whether a call is followed through the steps that it has made.
+/// Returns whether a call is replayed through its recorded steps.
 fn is_followed(records: &[Record], call: &str, attempt: u32) -> bool {
     let has_failed = records.iter().any(|record| *record.key == *format!("{call}/failed:{attempt}"));
     !has_failed && records.iter().any(|record| is_below(&record.parent, call))
 }
 
-/// Returns whether a key is that of a call, or of a step inside of it.
+/// Returns whether a key belongs to a call, or to a step inside it.
 fn is_below(key: &str, call: &str) -> bool {
     key.strip_prefix(call).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

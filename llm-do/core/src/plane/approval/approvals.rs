@@ -28,11 +28,11 @@ pub struct Approvals {
     mode: ApprovalMode,
     rules: RuleSet,
     queue: Option<ApprovalQueue>,
-    /// Set if this run has an approver of its own.
+    /// Set if this run has its own approver.
     outer: Option<OuterApprover>,
 }
 
-/// Who decides about what the policy of an outer runtime asks about: its approver, if it has one.
+/// The approver of an outer runtime, which decides about calls that the policy of that runtime asks about.
 #[derive(Clone, Debug)]
 struct OuterApprover {
     queue: Option<ApprovalQueue>,
@@ -60,11 +60,11 @@ impl Approvals {
         Self { mode: mode.unwrap_or(self.mode), rules: self.rules.clone(), queue, outer: None }
     }
 
-    /// Returns the approvals of a run under one with the approvals `outer`: with the rules of both, of which the strictest
-    /// holds, and the other run's mode and approver.
+    /// Returns the approvals of a run that starts under a run with the approvals `outer`: the rules of both, of which
+    /// the strictest holds, and the mode and approver of the outer run.
     ///
-    /// The run's own mode can only be stricter. Its own approver has a queue of its own, and decides about what no outer policy
-    /// asks about.
+    /// The run's own mode can only be stricter. Its own approver has a separate queue, and decides about calls that no
+    /// outer policy asks about.
     pub(crate) fn under(&self, outer: &Self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
         let of_runtime = Some(self.mode).filter(|mode| *mode == ApprovalMode::RejectAll);
         let mode = [of_runtime, mode].into_iter().flatten().fold(outer.mode, ApprovalMode::stricter);
@@ -75,7 +75,7 @@ impl Approvals {
         Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), outer: outside }
     }
 
-    /// Returns how calls that need approval are decided.
+    /// Returns the mode in which calls that need approval are decided.
     pub(crate) fn mode(&self) -> ApprovalMode {
         self.mode
     }
@@ -122,7 +122,8 @@ impl Approvals {
         self.submit_to(queue, request, run, None, journal, validate_options)
     }
 
-    /// Applies the rules and the mode of this process to a call that was approved in an earlier one: what is stricter now, holds.
+    /// Applies the rules and the mode of this process to a call that was approved in an earlier process; stricter ones
+    /// hold.
     pub(crate) fn recheck(
         &self,
         tool: &Registered,
@@ -139,7 +140,7 @@ impl Approvals {
         Ok((found.source.clone(), approval))
     }
 
-    /// Applies the mode of this process to a call that needs approval, and was approved in an earlier one.
+    /// Applies the mode of this process to a call that needs approval, and was approved in an earlier process.
     pub(crate) fn rechecked_mode(&self, approved: Approval) -> Approval {
         match self.mode {
             ApprovalMode::RejectAll if approved.is_approved() => rejected(),
@@ -154,7 +155,7 @@ impl Approvals {
         }
     }
 
-    /// Returns what of a run waits for approval, and which approvals are remembered.
+    /// Returns the pending requests of a run, and the remembered approvals.
     pub(crate) fn overview(&self, run: &RunScope) -> ApprovalOverview {
         self.queue.as_ref().map(|queue| queue.overview(run)).unwrap_or_default()
     }
@@ -184,11 +185,11 @@ impl Approvals {
     fn is_asked_outside(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> bool {
         let build = || Ok(request.clone());
         let asks = self.rules.outer_rule(tool, by, &mut LazyRequest::new(&build));
-        // The rule was evaluated before: the fault is that of the policy's function, which then panics again.
+        // The rule was evaluated before: an error is a panic of the policy's function, which then panics again.
         asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask))
     }
 
-    /// Returns the queue of the approver that decides: of the outer one about what an outer policy asks about.
+    /// Returns the queue of the approver that decides: the outer approver if an outer policy asks about the call.
     fn queue(&self, is_asked_outside: impl FnOnce() -> bool) -> Option<&ApprovalQueue> {
         match &self.outer {
             Some(outer) if is_asked_outside() => outer.queue.as_ref(),
@@ -209,7 +210,7 @@ impl Approvals {
         // Only a request in the queue has a position.
         request.position = 0;
         let approval = match (self.mode, queue) {
-            // No mode knows what happened to a call that began before.
+            // A mode does not know the outcome of a call that began before.
             (mode, Some(queue)) if mode == ApprovalMode::Prompt || is_asked_by_all(mode, &request) => {
                 let review = Review::new(validate_edit(&request), journal.cloned());
                 return queue.enqueue(request, run, preview, review);
@@ -228,7 +229,8 @@ fn rejected() -> Approval {
     Approval::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
 }
 
-/// Returns whether a mode that approves all calls leaves a call to the approver: it began before, and a person may know what happened.
+/// Returns whether a mode that approves all calls leaves a call to the approver: it began before, and a person may know
+/// its outcome.
 fn is_asked_by_all(mode: ApprovalMode, request: &ApprovalRequest) -> bool {
     mode == ApprovalMode::ApproveAll && request.began.is_some()
 }

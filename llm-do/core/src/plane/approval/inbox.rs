@@ -57,7 +57,7 @@ pub struct InboxApprover {
     open: OpenList,
 }
 
-/// The requests without an answer by their numbers, oldest first; clones share the list.
+/// The unanswered requests by their numbers, oldest first; clones share the list.
 #[derive(Clone, Debug, Default)]
 struct OpenList(Arc<Mutex<BTreeMap<u64, ApprovalRequest>>>);
 
@@ -79,7 +79,7 @@ impl ApprovalInbox {
     pub async fn next(&mut self) -> Option<PendingApproval> {
         loop {
             let pending = self.receiver.recv().await?;
-            // The call may have been cancelled since.
+            // The call may have been cancelled in the meantime.
             if pending.is_open() {
                 return Some(pending);
             }
@@ -147,14 +147,15 @@ impl PendingApproval {
         self.respond(Decision::approve_with(arguments));
     }
 
-    /// Says that a call that [began](ApprovalRequest::began) before has happened, with this result: it does not run again.
+    /// Reports that a call that [began](ApprovalRequest::began) before has happened, with this result: it does not run
+    /// again.
     ///
     /// If the result does not match the tool, the inbox receives another request with the [`problem`](ApprovalRequest::problem).
     pub fn happened(self, result: impl Into<Value>) {
         self.respond(Decision::happened(result));
     }
 
-    /// Denies the call; a model gets `reason` and goes on, and the error of code contains it.
+    /// Denies the call; a model receives `reason` and continues, and the error of code contains it.
     pub fn deny(self, reason: impl Into<String>) {
         self.respond(Decision::deny(reason));
     }

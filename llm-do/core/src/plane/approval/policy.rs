@@ -48,19 +48,19 @@ pub struct Policy {
     pub(super) server_side_overrides: BTreeMap<Arc<str>, Rule>,
     #[serde(skip)]
     pub(super) decide: Option<Arc<Decide>>,
-    /// Where the rules of a file stand, by name.
+    /// The places of the rules of a file, by name.
     #[serde(skip)]
     places: BTreeMap<Arc<str>, String>,
-    /// Where the effects of a file stand, by name.
+    /// The places of the effects of a file, by name.
     #[serde(skip)]
     effect_places: BTreeMap<Arc<str>, String>,
-    /// Where the settings of a file for unknown outcomes stand, by name.
+    /// The places of the settings of a file for unknown outcomes, by name.
     #[serde(skip)]
     on_unknown_places: BTreeMap<Arc<str>, String>,
-    /// Whether it is of the files of a project, which may come from someone else.
+    /// Whether the policy is from the files of a project, which may be untrusted.
     #[serde(skip)]
     is_of_project: bool,
-    /// Rules that apply where this policy has none.
+    /// The rules that apply where this policy has no rule.
     #[serde(skip)]
     fallback: Option<Box<Policy>>,
 }
@@ -144,17 +144,17 @@ impl Policy {
         self
     }
 
-    /// Returns whether it has a rule for a tool that depends on the arguments of the call.
+    /// Returns whether there is a rule for a tool that depends on the arguments of the call.
     pub(super) fn has_calls_of(&self, tool: &Registered) -> bool {
         self.calls.iter().any(|call| call.is_of(tool))
     }
 
-    /// Returns where the rule for a name stands, if it is of a file.
+    /// Returns the place of the rule for a name, if it is from a file.
     pub(super) fn place_of(&self, name: &str) -> Option<&str> {
         self.places.get(name).map(String::as_str)
     }
 
-    /// Sets where the rule for a name stands, for errors.
+    /// Sets the place of the rule for a name, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place(&mut self, name: &str, place: String) {
         self.places.insert(name.into(), place);

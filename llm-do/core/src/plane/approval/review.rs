@@ -17,13 +17,13 @@ use crate::declare::schema::CheckedSchema;
 use crate::observe::event::DecidedBy;
 use crate::observe::journal::{Journal, Promise, too_deep};
 
-/// How often an approver may give invalid arguments for one call; stops an approver that ignores the problem.
+/// The maximum number of invalid edits for one call; stops an approver that ignores the problem.
 const MAX_EDITS: u32 = 10;
 
 /// The nesting depth of a result inside the record of an answer.
 const ANSWER_DEPTH: usize = 2;
 
-/// Why the arguments of a call cannot be edited whose steps are recorded.
+/// Why the arguments of a call with recorded steps cannot be edited.
 const HAS_BEGUN: &str = "steps of this call are recorded with its original arguments; approve it unchanged, or deny it";
 
 /// Validates the approver's arguments, and returns them as they would run, defaults filled in.
@@ -32,15 +32,15 @@ pub(super) type ValidateEdit = Box<dyn Fn(Value) -> BoxFuture<'static, Result<Va
 /// The approver's arguments that could not run, so far.
 pub(super) type RefusedEdits = watch::Receiver<Vec<RefusedEdit>>;
 
-/// Returns the text that shows the approver what the call would do; nothing runs until it is polled.
+/// Returns the text that shows the effect of the call to the approver; nothing runs until it is polled.
 pub(crate) type ShowPreview = BoxFuture<'static, String>;
 
-/// What a review needs besides the request and its preview.
+/// The dependencies of a review besides the request and its preview.
 pub(super) struct Review {
     validate: ValidateEdit,
     /// Stores the request before the approver is asked.
     pub(super) journal: Option<Arc<dyn Journal>>,
-    /// Cancelled once the request can be found where it is answered.
+    /// Cancelled once the request can be found by clients that answer it.
     pub(super) announced: CancellationToken,
     pub(super) refused: watch::Sender<Vec<RefusedEdit>>,
 }
@@ -51,7 +51,7 @@ impl Review {
         Self { validate, journal, announced: CancellationToken::new(), refused }
     }
 
-    /// Asks for a decision; asks again while edited arguments cannot run, and passes them on.
+    /// Asks for a decision; asks again while edited arguments cannot run, and sends these to the receivers.
     pub(super) async fn ask(
         &self,
         approver: &dyn Approver,
@@ -85,7 +85,8 @@ impl Review {
                 Ok(Decision::Undecided { reason }) => return Approval::undecided(reason),
                 Ok(Decision::ApprovedWith { arguments }) => match self.validated(arguments).await {
                     Ok(ValidEdit { arguments, shown }) => {
-                        // Compared with what would run, which may contain more than the displayed arguments.
+                        // Compared with the arguments that would run, which may contain more than the displayed
+                        // arguments.
                         let requested = request.given.as_ref().unwrap_or(&request.arguments);
                         let edited = (arguments != *requested).then_some(arguments);
                         if edited.is_none() || !request.has_begun {
@@ -107,7 +108,7 @@ impl Review {
         Approval::denied(reason, DecidedBy::Approver)
     }
 
-    /// Stores a request, and waits for the first decision: of the approver, or under the id of the promise.
+    /// Stores a request, and waits for the first decision: from the approver, or under the id of the promise.
     async fn decide(&self, approver: &dyn Approver, request: &mut ApprovalRequest, is_repeated: bool) -> Decision {
         let promise = match (&self.journal, request.promise_spec(is_repeated)) {
             (Some(journal), Some(asked)) => journal.promise(asked).await,
@@ -117,7 +118,7 @@ impl Review {
             Ok(None) => self.reviewed(approver, request).await,
             Ok(Some(Promise { id, answer, .. })) => {
                 request.promise = Some(id);
-                // In a resumed run the answer is stored already: equal concurrent calls join the request first.
+                // In a resumed run, the answer may be stored already; equal concurrent calls join the request first.
                 tokio::task::yield_now().await;
                 tokio::select! {
                     biased;
@@ -129,12 +130,12 @@ impl Review {
         }
     }
 
-    /// Asks the approver, and announces the request: before, or once the approver has listed it.
+    /// Asks the approver, and announces the request: either before, or once the approver has listed it.
     async fn reviewed(&self, approver: &dyn Approver, request: &ApprovalRequest) -> Decision {
         if !approver.lists_requests() {
             if !self.announced.is_cancelled() {
                 self.announced.cancel();
-                // The event about it comes first.
+                // The event about the request comes first.
                 tokio::task::yield_now().await;
             }
             return approver.review(request).await;
@@ -148,7 +149,7 @@ impl Review {
         }
     }
 
-    /// Returns the approver's own arguments as they would run.
+    /// Returns the approver's arguments in the form in which the call would run.
     async fn validated(&self, arguments: Value) -> Result<ValidEdit, RefusedEdit> {
         let shallow = nesting::shallow(arguments);
         let shallow = shallow.map_err(|fault| RefusedEdit::invalid(Value::Null, fault.to_string()))?;
@@ -156,7 +157,7 @@ impl Review {
     }
 }
 
-/// Returns why a result cannot be that of a call that has happened.
+/// Returns the reason that a result is invalid for a call that has happened.
 fn happened_fault(request: &ApprovalRequest, result: &Value) -> Option<String> {
     if request.began.is_none() {
         return Some("this call has not begun, so it cannot have happened: approve it, or deny it".to_owned());

@@ -40,7 +40,7 @@ struct ToolRules {
     plain: AppliedRule,
     /// For a call with files, if it differs.
     with_files: Option<AppliedRule>,
-    /// Whether the rule of every call is the plain one.
+    /// Whether `plain` is the rule of every call.
     is_fixed: bool,
 }
 
@@ -86,7 +86,7 @@ impl Rules {
     ) -> Result<Cow<'r, AppliedRule>, Fault> {
         let fixed = match self.tool_rules(tool) {
             Some(rules) => Cow::Borrowed(rules.for_call(request)?),
-            // Not in the registry: a run-time worker.
+            // The tool is a run-time worker, which is not in the registry.
             None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),
         };
         if fixed.is_blocked() {
@@ -98,8 +98,8 @@ impl Rules {
         Ok(found.map_or(fixed, Cow::Owned))
     }
 
-    /// Returns the rule for one call that no rule for its tool blocks: that of the policy's function, or else that for its arguments,
-    /// which comes first if it blocks.
+    /// Returns the rule for one call that no rule for its tool blocks: that of the policy's function, or else the rule
+    /// for its arguments. A rule for its arguments that blocks comes first.
     fn for_one_call(
         &self,
         tool: &Registered,
@@ -118,7 +118,7 @@ impl Rules {
         self.policy.layers().any(|layer| layer.has_calls_of(tool))
     }
 
-    /// Returns the rule for a call with these arguments, of a policy not behind that of the tool's rule; a block is of any policy.
+    /// Returns the rule for a call with these arguments, of a policy at or before `layer`; blocks hold in any policy.
     fn for_arguments(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<AppliedRule> {
         let found = self.policy.layers().map(|policy| policy.for_arguments(tool, request)).enumerate();
         let found = found.filter_map(|(at, call)| call.filter(|call| at <= layer || call.rule.is_blocked()));
@@ -126,7 +126,7 @@ impl Rules {
         Some(AppliedRule::new(call.rule.clone(), call.source()))
     }
 
-    /// Returns the decision of the policy's function about a call, if there is one.
+    /// Returns the decision of the policy's function about a call, if any.
     fn decide_call(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<AppliedRule> {
         let call = ProposedCall {
             tool: tool.name(),
@@ -199,7 +199,7 @@ impl Rules {
 
     /// Lists the rules of all policies for a tool, highest precedence first.
     ///
-    /// `own` are the rules of the tool's runtime, if that is another one.
+    /// `own` are the rules of the tool's runtime, if it is another runtime.
     fn of_policies<'r>(
         &'r self,
         own: Option<&'r Self>,
@@ -259,7 +259,7 @@ impl Rules {
     }
 }
 
-/// Returns the rule of a tool for which no other rule holds.
+/// Returns the rule for a tool without any other rule.
 fn by_effect(tool: &Registered) -> AppliedRule {
     let asks = tool.kind() != ItemKind::Worker && tool.effect() != Effect::ReadOnly;
     AppliedRule::new(Rule::asking(asks), RuleSource::Effect)

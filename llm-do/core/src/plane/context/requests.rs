@@ -21,7 +21,7 @@ use crate::observe::event::EventKind;
 use crate::observe::journal::{Journal, Promise, StepKind};
 use crate::plane::user_input::{InputHandler, InputRequest};
 
-/// How often a question is asked; stops a handler that always gives the same answer.
+/// The maximum number of times that a question is asked; stops a handler that always returns the same answer.
 const MAX_ASKED: u32 = 10;
 
 impl CallContext {
@@ -39,7 +39,7 @@ impl CallContext {
 
 #[cfg(feature = "mcp")]
 impl CallContext {
-    /// Asks the model of a worker once, without its turns: this call is not a worker's, but its requests count for it.
+    /// Asks the model of a worker once, without turns. This call is not a worker call, but the request counts for it.
     pub(crate) async fn respond(&self, spec: &WorkerSpec, messages: Vec<Message>) -> Result<Response, CallError> {
         self.scope.host.respond(self, spec, messages).await
     }
@@ -47,7 +47,7 @@ impl CallContext {
 
 #[cfg(feature = "workers")]
 impl CallContext {
-    /// Creates a worker for the caller of this call; returns its name and what it may call.
+    /// Creates a worker for the caller of this call; returns its name and its callees.
     pub(crate) async fn create_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
         self.scope.host.create_worker(self, spec, false).await
     }
@@ -206,7 +206,7 @@ impl<S> CallContext<S> {
             tokio::select! {
                 biased;
                 () = &mut cancelled => break Err(CallError::Cancelled { tool: self.name().to_owned() }),
-                // Only now, so that a client that follows events finds the question.
+                // Reported only now, so that a client that follows events finds the question.
                 () = announced.cancelled(), if !is_reported => {
                     report();
                     is_reported = true;
@@ -224,10 +224,10 @@ impl<S> CallContext<S> {
         Ok(answers)
     }
 
-    /// Adds a message to the conversation of the nearest worker above the call, and to each call on the way there.
+    /// Adds a message to the conversation of the nearest worker above the call, and to each call in between.
     ///
-    /// A worker sees the messages in the order of its calls, whichever was answered first, so that a replay is the
-    /// same.
+    /// A worker sees the messages in the order of its calls, in whichever order they were answered, so that a replay
+    /// has the same order.
     pub(crate) fn add_user_message(&self, message: &str) {
         let worker = self.frames().position(|frame| frame.is_worker);
         let count = worker.map_or(0, |index| index + 1);
@@ -271,7 +271,7 @@ async fn answers(
     Err(format!("the user gave {MAX_ASKED} answers that do not fit the question").into())
 }
 
-/// Stores a question, and waits for the first answer: of the handler, or under the id of the promise.
+/// Stores a question, and waits for the first answer: from the handler, or under the id of the promise.
 async fn answer(
     handler: &dyn InputHandler,
     journal: Option<&dyn Journal>,
@@ -284,7 +284,7 @@ async fn answer(
         _ => None,
     };
     announced.cancel();
-    // The event about it comes first.
+    // The event about the question comes first.
     tokio::task::yield_now().await;
     let Some(Promise { id, answer, .. }) = promise else { return handler.answer(request).await };
     request.promise = Some(id);

@@ -14,12 +14,12 @@ use crate::plane::history::History;
 
 /// A conversation with workers that each call continues; [`CallContext::thread`] returns one.
 ///
-/// It has a name, which all calls of a run share, and all runs of a [`Chat`](crate::session::runtime::Chat). Without a chat, a thread
-/// ends with its run. A [nested run](crate::session::runtime::Runtime::run_under) has threads of its own.
+/// It has a name, which identifies it in all calls of a run, and in all runs of a [`Chat`](crate::session::runtime::Chat). Without a
+/// chat, a thread ends with its run. A [nested run](crate::session::runtime::Runtime::run_under) has separate threads.
 ///
-/// One call at a time has a thread open; further calls wait for it, in the order in which they were made. Each call adds
-/// its messages, even if it fails or is dropped. Several workers may share a thread: each gets all of its messages, with
-/// instructions and tools of its own.
+/// A thread is open in one call at a time; further calls wait for it, in the order in which they were made. Each call
+/// adds its messages, even if it fails or is dropped. Several workers may share a thread: each receives all of its
+/// messages, with its own instructions and tools.
 #[must_use = "a thread does nothing until a worker is called in it"]
 pub struct Thread<'c, S = Anything> {
     ctx: &'c CallContext<S>,
@@ -96,7 +96,7 @@ impl<S> Thread<'_, S> {
         &self.name
     }
 
-    /// Returns the messages, in a form that every provider accepts; none while a call has the thread open.
+    /// Returns the messages, in a form that every provider accepts; empty while a call has the thread open.
     #[must_use]
     pub fn history(&self) -> History {
         self.ctx.host().threads().named(&self.name).history()

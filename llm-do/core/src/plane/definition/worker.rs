@@ -13,7 +13,7 @@ use crate::plane::context::{CallContext, StateKey};
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerDef {
     pub(crate) instructions: &'static str,
-    /// What computes them, if a function does.
+    /// The function that computes the instructions, if any.
     pub(crate) computed: Option<ComputedInstructions>,
     pub(crate) model: Option<&'static str>,
     pub(crate) compatible_models: &'static [&'static str],
@@ -21,7 +21,7 @@ pub struct WorkerDef {
     pub(crate) hints: &'static [&'static str],
     pub(crate) code: bool,
     pub(crate) server_side_tools: Option<fn() -> Vec<ServerSideTool>>,
-    /// Why a call changes less than its tools may, if it states that.
+    /// The declared reason that a call has a weaker effect than its tools.
     pub(crate) effect_reason: Option<&'static str>,
     pub(crate) output: OutputMode,
     pub(crate) output_schema: Option<FileSchema>,
@@ -107,7 +107,7 @@ impl WorkerDef {
         self
     }
 
-    /// Sets why a call changes less than its tools may. Default: none.
+    /// Sets the reason that a call has a weaker effect than its tools. Default: none.
     #[must_use]
     pub const fn effect_reason(mut self, reason: &'static str) -> Self {
         self.effect_reason = Some(reason);
@@ -135,14 +135,15 @@ impl WorkerDef {
         self
     }
 
-    /// Sets how often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried. Default: 2.
+    /// Sets the maximum number of consecutive retries of the output, of invalid arguments of one tool, or of equal
+    /// calls that fail. Default: 2.
     #[must_use]
     pub const fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Sets what a call and all calls below it may use. Default: the run's limits.
+    /// Sets the limits of a call and all calls below it. Default: the run's limits.
     #[must_use]
     pub const fn limits(mut self, limits: fn() -> Limits) -> Self {
         self.limits = Some(limits);
@@ -150,7 +151,7 @@ impl WorkerDef {
     }
 }
 
-/// The schema of the output in a worker file; that of the return type is known only at run time.
+/// The schema of the output in a worker file; the schema of the return type is known only at run time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileSchema {
     /// The file and the line.
@@ -173,7 +174,7 @@ pub trait SettingsValue {
     fn into_settings(self) -> Settings;
 }
 
-// Only one type implements it, so the compiler's list of implementations would not help.
+// Only one type implements the trait, so the compiler's list of implementations would not help.
 #[diagnostic::do_not_recommend]
 impl SettingsValue for Settings {
     fn into_settings(self) -> Settings {
@@ -215,7 +216,7 @@ pub const fn assert_turns(turns: u32) {
 ///
 /// # Panics
 ///
-/// Panics if it is not JSON, which no macro writes.
+/// Panics if the text is not JSON, which macros never write.
 #[doc(hidden)]
 #[must_use]
 pub fn json_value(json: &str) -> Value {

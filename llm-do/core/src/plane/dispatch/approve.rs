@@ -33,7 +33,8 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
 
-/// How often guards may change the approver's arguments for one call; stops a guard that changes them every time.
+/// The maximum number of times that guards may change the approver's arguments for one call; stops a guard that always
+/// changes them.
 const MAX_ROUNDS: u32 = 10;
 
 /// Returns the number of the first request in an attempt of a call; attempts are numbered from 0.
@@ -41,7 +42,8 @@ pub(super) fn first_round(attempt: u32) -> u32 {
     attempt * (MAX_ROUNDS + 1)
 }
 
-/// Decides about a call; one that began before and has no result is asked about again. What a dry run has judged needs no decision.
+/// Decides about a call. If it began before and has no result, its approval is asked for again. A call that a dry run
+/// has judged needs no decision.
 #[inline]
 pub(super) async fn check(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallError> {
     if call.judgment.is_some() {
@@ -94,7 +96,7 @@ impl Run {
         prepared: &Prepared,
     ) -> Result<Option<Box<ApprovalRequest>>, CallError> {
         let by_user = Some(&RuleSource::User).filter(|_| self.is_users(ctx));
-        // The common case: no arguments are written, and no request is built.
+        // In the common case, no arguments are serialized, and no request is built.
         if let Some(source) = by_user.or_else(|| self.approvals().pre_approved(tool)) {
             emit_decision(ctx, source, &Approval::approved(DecidedBy::Policy), false);
             return Ok(None);
@@ -110,7 +112,7 @@ impl Run {
         approval.into_edit(tool.name()).map(|_| None)
     }
 
-    /// Returns the approval that a call needs, and where its rule comes from; `None` if a rule or the mode denies the call.
+    /// Returns the approval that a call needs, and the source of its rule; `None` if a rule or the mode denies the call.
     pub(super) fn needed_approval(
         &self,
         ctx: &CallContext,
@@ -126,7 +128,7 @@ impl Run {
         Ok(self.planned_approval(decided(ctx, &rule)).map(|approval| (approval, rule.source.clone())))
     }
 
-    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is what its rule decides, if it decides.
+    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is the decision of its rule, if any.
     pub(super) fn planned_approval(&self, by_rule: Option<Approval>) -> Option<PlannedApproval> {
         match (by_rule, self.approvals().mode()) {
             (Some(approval), _) => approval.is_approved().then_some(PlannedApproval::NotNeeded),
@@ -136,8 +138,8 @@ impl Run {
         }
     }
 
-    /// Returns the request about a call that no rule approves, since it `began` before and may have had its effect; `None` if no person
-    /// may have it made again.
+    /// Returns the request for a call that `began` before and may have had its effect; `None` if no person may have it
+    /// repeated. No rule approves such a call.
     pub(super) fn request_again(
         &self,
         ctx: &CallContext,
@@ -165,7 +167,7 @@ impl Run {
         Ok(Some(request).filter(|_| is_attended))
     }
 
-    /// Returns whether a call is the user's own, to which no rule applies.
+    /// Returns whether the user makes the call, so that no rule applies to it.
     fn is_users(&self, ctx: &CallContext) -> bool {
         ctx.frame().by == Caller::User && !self.settings.gates_root
     }
@@ -186,7 +188,7 @@ impl Run {
         self.apply_edit(ctx, tool, prepared, edited, attempt).await
     }
 
-    /// Submits one request; returns the arguments by which the approver replaced those of the call.
+    /// Submits one request; returns the arguments with which the approver replaced those of the call.
     ///
     /// `round` is the 0-based number of the request among those for one call.
     async fn ask_once(
@@ -224,7 +226,7 @@ impl Run {
         self.ask(ctx, submitted, round).await
     }
 
-    /// Replaces the arguments by those of the approver, if it gave any, after the guards have seen them.
+    /// Replaces the arguments with those of the approver, if any, after the guards have seen them.
     ///
     /// A guard may refuse them, as it may refuse the original arguments. If a guard changes them, the approver is asked
     /// again: only approved arguments run.
@@ -274,17 +276,17 @@ impl Run {
         Box::pin(run_guards(guards, ctx, tool, prepared)).await
     }
 
-    /// Refuses a worker's call whose first request to the model would be refused, before the approver is asked.
+    /// Refuses a worker call before the approver is asked, if its first request to the model would be refused.
     fn check_first_request(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.model_plan(plan, ctx)?.model;
         ctx.check_request(&model.name, || self.plane.unpriced(plan, &model))
     }
 
-    /// Reports an approval request once it can be found, and waits for its answer, unless the journal has it.
+    /// Reports an approval request once it can be found, and waits for its answer, unless the journal has the answer.
     ///
-    /// Recorded are the approver's answers, and denials after which a model or code continues. A mode or rule decides again
-    /// when the run is resumed, and a call without a decision is asked about again.
+    /// The answers of the approver are recorded, and denials after which a model or code continues. A mode or rule
+    /// decides again when the run is resumed, and a call without a decision is asked about again.
     ///
     /// `round` is the 0-based number of the request among those for one call.
     pub(super) async fn ask(
@@ -317,14 +319,14 @@ impl Run {
             let holds = || request.environment.as_ref().is_none_or(|environment| came.value.holds_for(environment));
             if came.is_replayed {
                 if !(came.value.is_lasting() && holds()) {
-                    // An older journal may contain an approval by a mode or rule; and an approval may be for another folder or
-                    // server.
+                    // An older journal may contain an approval by a mode or rule. A recorded approval may also be for a
+                    // different environment.
                     return Ok(fresh(answer_of(again, round).await));
                 }
             } else if is_recorded(&came.value) {
                 keep_approval(ctx, &request, came.value.scope);
             } else if !came.value.is_approved() && (request.began.is_none() || !came.value.is_undecided()) {
-                // A call that may have had its effect is reported then, and has a record of that.
+                // A call that may have had its effect is then reported, which is recorded.
                 keep_denial(ctx, denied, &came.value);
             }
             Ok(came)
@@ -337,7 +339,7 @@ impl Run {
                     CallError::Cancelled { .. } => Ok(fresh(Approval::denied("the run was cancelled", DecidedBy::Cancellation))),
                     late => Err(late),
                 },
-                // Only now, so that a client that follows events finds the request.
+                // Reported only now, so that a client that follows events finds the request.
                 () = announced.cancelled(), if !reports.has_request => reports.request(),
                 () = reports.next_edit() => {}
                 answer = &mut answer => break answer,
@@ -348,16 +350,18 @@ impl Run {
     }
 }
 
-/// Returns what a rule decides about a call; `None` if the call needs approval. A call of a shadow never asks the approver.
+/// Returns the decision of a rule about a call; `None` if the call needs approval. A call of a shadow never asks the
+/// approver.
 fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
-    // A model that continued without the call would be compared with one that made it.
+    // Otherwise, a model that continued without the call would be compared with one that made it.
     let denied = || Approval::undecided("a shadow cannot ask for approval: it may only call pre-approved tools");
     rule.approval().or_else(|| ctx.frame().is_shadow.then(denied))
 }
 
 /// Waits for the answer to a request.
 ///
-/// From the second request of an attempt on, an approval includes the arguments, so that the last one holds those that ran.
+/// From the second request of an attempt on, an approval includes the arguments, so that the last approval contains the
+/// arguments that ran.
 async fn answer_of(submitted: SubmittedRequest, round: u32) -> Approval {
     let request = Arc::clone(&submitted.request);
     let mut answer = submitted.approval().await;
@@ -368,8 +372,7 @@ async fn answer_of(submitted: SubmittedRequest, round: u32) -> Approval {
 }
 
 impl Plane {
-    /// Returns the charges that a request of the worker may have without a known price; `None` if the price of the model is
-    /// unknown.
+    /// Returns the charges of a worker's request that have no known price; `None` if the price of the model is unknown.
     pub(super) fn unpriced(&self, plan: &WorkerPlan, model: &ChosenModel) -> Option<Unpriced> {
         let permitted = plan.server_side_tools.iter().filter(|tool| !self.approvals.blocks_server_side(tool));
         let tools: Vec<_> = permitted.cloned().collect();

@@ -14,7 +14,7 @@ pub(super) fn decode(tool: &Registered, given: Result<Given, String>) -> Result<
     decode_or_keep(tool, given, &mut None)
 }
 
-/// Decodes as [`decode`] does; arguments that cannot be decoded are put into `refused`.
+/// Like [`decode`]; stores arguments that cannot be decoded in `refused`.
 pub(super) fn decode_or_keep(
     tool: &Registered,
     given: Result<Given, String>,
@@ -25,7 +25,7 @@ pub(super) fn decode_or_keep(
     decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
 }
 
-/// Decodes as [`decode`] does, with slow checks on a blocking thread; returns early if the call of `ctx` is stopped.
+/// Like [`decode`], with slow checks on a blocking thread; returns early if the call of `ctx` is stopped.
 pub(super) async fn decode_async(
     ctx: &CallContext,
     tool: &Registered,
@@ -34,7 +34,7 @@ pub(super) async fn decode_async(
     decode_async_or_keep(ctx, tool, arguments, &mut None).await
 }
 
-/// Decodes as [`decode_async`] does; arguments that cannot be decoded are put into `refused`.
+/// Like [`decode_async`]; stores arguments that cannot be decoded in `refused`.
 pub(super) async fn decode_async_or_keep(
     ctx: &CallContext,
     tool: &Registered,

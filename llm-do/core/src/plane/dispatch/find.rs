@@ -1,4 +1,4 @@
-//! Finds the callee of a call, and what is known of the call from then on.
+//! Finds the callee of a call, and builds the frame of the call.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn callee<'r>(
 
 /// Finds a registered item that the caller may call.
 ///
-/// For a model, an item that it may not call is reported as unknown.
+/// If a model calls an item that it may not call, the item is reported as unknown.
 fn registered<'r>(
     run: &'r Run,
     caller: &CallContext,
@@ -84,7 +84,7 @@ pub(super) fn new_frame(
 /// Refuses the first call of a run if a worker below it would have no model.
 pub(super) fn check_models(call: &Call<'_>) -> Result<(), CallError> {
     let Call { run, ctx, tool, .. } = call;
-    // A run with a result is replayed, which needs no model.
+    // A run with a recorded result is replayed, which requires no model.
     if ctx.is_first() && !has_result(ctx) && !run.settings.renders_only {
         run.plane.models.check_run(tool, &run.plane.registry)?;
     }

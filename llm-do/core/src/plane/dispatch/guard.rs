@@ -17,13 +17,13 @@ use crate::plane::registry::{Prepared, Registered};
 pub(super) const WRAPPER: Wrapper = Wrapper { applies: |call| call.guards().is_some(), around };
 
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
-    // A copy, since the tool consumes the arguments.
+    // The arguments are copied, since the tool consumes them.
     let arguments = prepared.arguments().map(|arguments| arguments.value().clone()).unwrap_or_default();
     Box::pin(async move {
         let result = next.run(call, prepared).await;
         let Some(guards) = call.guards() else { return result };
-        // Before the guards make calls themselves.
-        call.own_end = Some(OwnEnd::of(call, &result));
+        // Stored before the guards make calls.
+        call.own_end = Some(OwnEnd::new(call, &result));
         let guarded = GuardedCall::new(call.ctx, call.tool.kind(), call.tool.effect(), Cow::Owned(arguments));
         guards.after_call(&guarded, result).await
     })
@@ -35,7 +35,8 @@ pub(super) async fn check(call: &mut Call<'_>, prepared: &mut Prepared) -> Resul
     let ctx = call.ctx;
     call.announced = call.announced.take().or_else(|| ctx.announce());
     if ctx.frame().by == Caller::User {
-        // The root call needs its step first: the calls of guards are recorded below it. It does not depend on arguments.
+        // The root call needs its step first, since the calls of guards are recorded below it. The step does not depend
+        // on the arguments.
         journal_step(ctx, &call.tool, prepared, None)?;
     }
     Box::pin(run_guards(guards, ctx, &call.tool, prepared)).await.map(drop)

@@ -1,4 +1,4 @@
-//! Hybrids: code answers the calls of a worker that it is sure of, and the worker answers the rest.
+//! Hybrids: code answers the calls of a worker if it is sure of the answer; otherwise the worker answers.
 
 use std::collections::HashMap;
 
@@ -33,14 +33,14 @@ impl Hybrids {
 
     /// Returns the tool that answers a call of a worker first.
     ///
-    /// A shadow is the worker itself, and a worker that is defined for one call or at run time only shares the name.
+    /// A shadow calls the worker itself. A worker that is defined for one call or at run time only shares the name.
     fn tool_for(&self, ctx: &CallContext) -> Option<&str> {
         let frame = ctx.frame();
         let is_asked = !self.0.is_empty() && !frame.is_shadow && frame.variant.is_none();
         self.0.get(ctx.name()).map(String::as_str).filter(|_| is_asked)
     }
 
-    /// Returns whether a call is that of a tool that answers first.
+    /// Returns whether the call is made by a hybrid for the first answer.
     pub(super) fn is_attempt(&self, ctx: &CallContext) -> bool {
         let tool = ctx.caller().and_then(|caller| self.tool_for(caller));
         tool == Some(ctx.name())
@@ -62,7 +62,7 @@ fn faults(worker: &str, tool: &str, registry: &Registry) -> Vec<String> {
     faults
 }
 
-/// Returns the answer of the tool that answers first; `None` if the worker is to answer.
+/// Returns the answer of the tool that answers first; `None` if the worker must answer.
 ///
 /// In a thread or with earlier messages, the answer depends on more than the arguments, so the worker answers.
 pub(super) async fn answer_by_code(
@@ -80,7 +80,7 @@ pub(super) async fn answer_by_code(
     let given = GivenArguments::Value(Value::clone(arguments));
     let (returned, answer, reason) = match ctx.dispatch(Callee::First(tool), given, Caller::Code).await {
         Ok(returned) => check(returned, plan.shape()),
-        // The worker may make an effect that has happened already.
+        // The worker might repeat an effect that has already happened.
         Err(error) if !error.is_recoverable() || error.is_outcome_unknown() => return Err(error),
         Err(error) if error.is_unsure() => (None, CodeAnswer::Abstained, Some(chain(&error))),
         Err(error) => (None, CodeAnswer::Failed, Some(chain(&error))),
@@ -89,7 +89,7 @@ pub(super) async fn answer_by_code(
     Ok(returned)
 }
 
-/// Returns the result of a tool if it is one that the worker may return.
+/// Returns the result of a tool if it is valid for the worker.
 fn check(returned: ToolReturn, shape: &OutputShape) -> (Option<ToolReturn>, CodeAnswer, Option<String>) {
     let value = returned.value();
     let fault = if shape.is_text {

@@ -31,9 +31,9 @@ pub(super) struct ModelPlan {
     output: Output,
 }
 
-/// A call that has been started.
+/// A call that was started.
 enum Execution<'a> {
-    /// It has finished, such as a function that runs in place.
+    /// The call has finished, such as a function that runs in place.
     Done(CallResult),
     Pending(Pending<'a>),
 }
@@ -52,7 +52,7 @@ enum Pending<'a> {
 pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
     let (run, ctx, is_in_journal) = (call.run, call.ctx, call.is_in_journal);
     let tool: &Registered = &call.tool;
-    // A separate block, so that the future holds no finished result while it waits.
+    // The block drops the result before the future waits.
     let pending = {
         let started = catch_unwind(AssertUnwindSafe(|| start(run, tool, prepared, ctx)));
         match started.unwrap_or_else(|payload| Execution::Done(Err(panicked(ctx, &*payload)))) {
@@ -68,7 +68,7 @@ pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
 /// Starts a call, which opens the instances that it needs and runs the subtask that it may return.
 #[inline]
 fn start<'a>(run: &'a Run, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
-    // Boxed, here and below: functions nest deeper than workers, and most calls do not take this branch.
+    // Boxed here and below, since functions nest deeper than workers.
     if instances::are_needed(tool) {
         return Execution::composed(async move {
             instances::open(tool, ctx).await?;
@@ -81,7 +81,7 @@ fn start<'a>(run: &'a Run, tool: &'a Registered, prepared: Prepared, ctx: &'a Ca
     start_opened(run, prepared, ctx)
 }
 
-/// Starts a call whose instances are open.
+/// Starts a call whose instances are already open.
 #[inline]
 fn start_opened<'a>(run: &'a Run, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
     match prepared {
@@ -107,7 +107,7 @@ impl<'a> Execution<'a> {
 impl Pending<'_> {
     /// Waits until the call and the subtask that it may return have finished.
     async fn wait(self, ctx: &CallContext) -> CallResult {
-        // A separate block, so that the future holds no result while it waits for the subtask.
+        // The block drops the result before the future waits for the subtask.
         let subtask = {
             let result = match self {
                 Self::Future(body) => body.await,
@@ -134,7 +134,7 @@ fn failed(ctx: &CallContext, Failure(source): Failure) -> CallError {
     }
 }
 
-/// Returns the error of a call that abstained, or that does not know its outcome; or else that of one that failed.
+/// Returns the error of a call that abstained or has an unknown outcome; otherwise the error of one that failed.
 fn reported(tool: String, source: BoxError) -> CallError {
     let source = match source.downcast::<Unsure>() {
         Ok(unsure) => return CallError::Unsure { tool, reason: unsure.reason },
@@ -190,7 +190,7 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     worker.run(prompt, limits).await
 }
 
-/// Returns a worker's call with its model and its tools, once its server-side tools are decided about.
+/// Returns a worker call with its model and its tools, once its server-side tools are permitted.
 pub(super) async fn worker_run(
     run: &Run,
     plan: &WorkerPlan,
@@ -200,7 +200,7 @@ pub(super) async fn worker_run(
     let plane = &run.plane;
     let ModelPlan { model, tools, output } = plane.model_plan(plan, ctx)?;
     if !plan.server_side_tools.is_empty() {
-        // Do not ask the approver about a request that would be refused.
+        // Checked first, so that the approver is not asked about a request that would be refused.
         ctx.check_request(&model.name, || plane.unpriced(plan, &model))?;
     }
     let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
@@ -237,7 +237,8 @@ pub(super) async fn worker_run(
 }
 
 impl Plane {
-    /// Chooses the model of a worker, or returns why it has none or the model does not support what the worker needs.
+    /// Chooses the model of a worker. Returns an error if there is no model, or if it does not support a feature that
+    /// the worker requires.
     pub(super) fn model_plan(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<ModelPlan, CallError> {
         let model = self.models.choose(ctx.name(), plan)?;
         let tools = ctx.frame().declared.as_ref().map(|declared| Arc::clone(declared.specs())).unwrap_or_default();
@@ -271,7 +272,7 @@ impl Plane {
     }
 }
 
-/// Waits for the result of `body`, or returns the error of the future that `stop` creates if that finishes first. A panic of
+/// Waits for the result of `body`, or returns the error of the future from `stop` if that finishes first. A panic of
 /// `body` becomes its result.
 ///
 /// `stop` is called once the body is pending, since many bodies finish on the first poll. The body is polled first, so that

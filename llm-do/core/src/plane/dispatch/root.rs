@@ -20,7 +20,7 @@ use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
 
-/// The parts of a chat that a run continues and extends; a run without a chat has its own.
+/// The parts of a chat that a run continues and extends; a run without a chat has new ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChatParts {
     /// The conversation that the root call continues and extends.
@@ -38,10 +38,10 @@ pub(crate) struct Root {
     pub(crate) cancellation: CancellationToken,
     /// The user's context, set when the call starts: it holds the usage.
     pub(crate) user: Arc<OnceLock<CallContext>>,
-    /// The run's id, once known: with a journal, when the run starts, since a resumed run keeps its id.
+    /// The run's id, once known. With a journal, it is known when the run starts, since a resumed run keeps its id.
     pub(crate) id: Arc<OnceLock<Arc<str>>>,
     pub(crate) settings: RunSettings,
-    /// The call that the run is started under, if any.
+    /// The call under which the run is started, if any.
     pub(crate) under: Option<CallContext>,
 }
 
@@ -83,12 +83,12 @@ impl Root {
     }
 }
 
-/// Returns the id of a new run: unique, and later ones sort after earlier ones.
+/// Returns the id of a new run, which is unique and sorts after earlier ids.
 pub(crate) fn fresh_id() -> Arc<str> {
     uuid::Uuid::now_v7().to_string().into()
 }
 
-/// Starts a run in the journal, and returns its id, and whether an earlier process started it: then the id is the
+/// Starts a run in the journal; returns its id, and whether an earlier process started it. In that case, the id is the
 /// recorded one, and the failures that ended the run are retried.
 async fn start(
     journal: &dyn Journal,
@@ -106,7 +106,7 @@ async fn start(
     Ok((id.as_ref().and_then(Value::as_str).map_or(fresh, Into::into), is_resumed))
 }
 
-/// Creates the frame of the user, with the limits of the run, and the time that is spent of it.
+/// Creates the frame of the user, with the limits of the run, and the time that was already spent on it.
 fn frame(
     (limits, spent): (Option<Arc<Limits>>, Duration),
     name: &str,

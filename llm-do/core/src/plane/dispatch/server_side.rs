@@ -29,7 +29,7 @@ impl Run {
         Ok(permitted)
     }
 
-    /// Decides about one tool; unless its rule pre-approves it, events report it as a call made by the worker.
+    /// Decides about one tool. Unless its rule pre-approves it, events report it as a call made by the worker.
     async fn permits(&self, worker: &CallContext, tool: &ServerSideTool) -> Result<bool, CallError> {
         let ctx = worker.clone().into_child(|worker| self.server_side_frame(worker, tool));
         let mut request = request(&ctx, tool);
@@ -49,7 +49,7 @@ impl Run {
             None => self.ask_server_side(&ctx, request).await?,
         };
         emit_decision(&ctx, &rule.source, &approval, is_replayed);
-        // Without a decision, the worker works without the tool, as it does after a denial.
+        // Without a decision, the worker continues without the tool, as after a denial.
         let ends_run = approval.stops && approval.by == DecidedBy::Approver;
         let error = match approval.into_edit(tool.name()) {
             Ok(_) => return Ok(true),
@@ -97,7 +97,8 @@ impl Run {
             is_unguarded: worker.is_unguarded(),
             ..CallFrame::new(self.next_number(), tool.name().into(), Caller::Model)
         };
-        // Below the worker's step, so that the keys of its calls do not depend on which tools need approval.
+        // The step is below the worker's step, so that the keys of its calls do not depend on which tools need
+        // approval.
         let part = || format!("server-side tool {}:{}", tool.name(), digest(&tool.options()));
         let step = from.step.get().map(|step| step.within(StepKind::Tool, &part()));
         if let Some(step) = step {

@@ -1,4 +1,4 @@
-//! Shadows: workers that run in the background alongside a tool, to check that both return the same.
+//! Shadows: workers that run in the background alongside a tool, to check that both return equal results.
 
 mod drift;
 
@@ -136,7 +136,7 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
     Box::pin(async move {
         let result = next.run(call, prepared).await;
         let is_replayed = call.open.as_ref().is_some_and(|open| open.is_replayed);
-        // Before the events of the shadows.
+        // The result is reported before the events of the shadows.
         report::finish(call, &result);
         if let Some(arguments) = arguments.filter(|_| !is_replayed) {
             spawn(call, &arguments, &result);
@@ -150,7 +150,7 @@ fn spawn(call: &Call<'_>, arguments: &Value, result: &CallResult) {
     let (run, ctx) = (call.run, call.ctx);
     let answer = match result {
         Ok(returned) => Outcome::Result(EventValue::from_json(returned.content.clone())),
-        // The worker answers anyway.
+        // The worker answers the call in any case.
         Err(_) if run.plane.hybrids.is_attempt(ctx) => return,
         Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
         Err(_) => return,
@@ -217,8 +217,8 @@ impl Comparison {
 }
 
 impl CallContext {
-    /// Returns a copy of this call directly below the user's: it outlives its callers, counts for the run but not for them,
-    /// and asks for no approval or input.
+    /// Returns a copy of this call directly below the user's call. It outlives its callers, counts for the run but not
+    /// for them, and asks for no approval or input.
     fn detached(&self) -> CallContext {
         let mut user = self;
         while let Some(caller) = user.caller() {

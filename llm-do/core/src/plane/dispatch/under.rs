@@ -1,4 +1,4 @@
-//! A run that is started under a call of another run, as that call's child.
+//! Nested runs: a run that is started under a call of another run, as a child of that call.
 
 use std::sync::Arc;
 
@@ -37,7 +37,6 @@ impl Root {
             let ctx = caller.into_child_of(host, frame);
             drop(self.user.set(ctx.clone()));
             let token = ctx.token().clone();
-            // Boxed, since calls nest.
             let calling = match found {
                 Ok(tool) => decode_and_execute(&run, ctx, tool, arguments, None).boxed(),
                 Err(error) => refuse(&run, ctx, error, arguments.into()).boxed(),
@@ -59,13 +58,13 @@ impl Run {
         run
     }
 
-    /// Creates a run under `outer`, whose id, journal, approver, user and event numbers it shares.
+    /// Creates a run under `outer`; both share id, journal, approver, user and event numbers.
     fn under(outer: Arc<Self>, plane: Arc<Plane>, mut chat: ChatParts, mut settings: RunSettings) -> Self {
-        // Of another runtime, they may have tools that this one does not know.
+        // Created workers of another runtime may have tools that are unknown in this one.
         if let Some(same) = outer.innermost_of(&plane) {
             chat.created_workers = Arc::clone(&same.chat.created_workers);
         }
-        // One dry run has one plan.
+        // Nested parts of a dry run share its plan.
         settings.dry_run = outer.settings.dry_run.clone().or(settings.dry_run.take());
         let approvals = settings.approvals_under(&plane, outer.approvals());
         let is_repeated = outer.innermost_of(&plane).is_some();
@@ -76,7 +75,7 @@ impl Run {
         Self { approvals: Some(approvals), guards, is_repeated, outer: Some(outer), ..run }
     }
 
-    /// Returns the innermost run of the runtime: this one, or one that it was started under.
+    /// Returns the innermost run of the runtime: this run, or one under which it was started.
     fn innermost_of(&self, plane: &Arc<Plane>) -> Option<&Self> {
         std::iter::once(self).chain(self.outer_runs()).find(|run| Arc::ptr_eq(&run.plane, plane))
     }
@@ -86,12 +85,12 @@ impl Run {
         self.outer.as_ref().map_or(self, |outer| outer.outermost())
     }
 
-    /// Returns the runs that this one was started under, innermost first.
+    /// Returns the runs under which this one was started, innermost first.
     pub(super) fn outer_runs(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(self.outer.as_deref(), |run| run.outer.as_deref())
     }
 
-    /// Returns whether a denied call ends the run, by the setting of this runtime or of one around it.
+    /// Returns whether a denied call ends the run, by the setting of this runtime or of an outer one.
     pub(super) fn ends_on_denial(&self) -> bool {
         self.plane.config.end_on_denial || self.outer_runs().any(|run| run.plane.config.end_on_denial)
     }

@@ -1,4 +1,4 @@
-//! The call that guards get.
+//! The call that guards inspect.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,8 @@ pub struct GuardedCall<'a> {
 
 impl<'a> GuardedCall<'a> {
     pub(crate) fn new(call: &'a CallContext, kind: ItemKind, effect: Effect, arguments: Cow<'a, Value>) -> Self {
-        // The caller's context, which outlives the call; for the user's call, the context of the call itself.
+        // This is the caller's context, which outlives the call; for the user's call, it is the context of the call
+        // itself.
         let ctx = call.caller().filter(|_| call.frame().by != Caller::User).unwrap_or(call).for_guard();
         Self { call, kind, effect, arguments, ctx }
     }
@@ -39,7 +40,7 @@ impl<'a> GuardedCall<'a> {
         self.kind
     }
 
-    /// Returns what the call may change.
+    /// Returns the possible effect of the call.
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect
@@ -76,7 +77,7 @@ impl<'a> GuardedCall<'a> {
         self.call.run_usage()
     }
 
-    /// Returns the caller's context, or for the user's call its own: to report progress, read state and make calls.
+    /// Returns the caller's context, or for the user's call its own, to report progress, read state and make calls.
     ///
     /// A guard may call all registered items. Its calls count as the caller's, and no guard sees them.
     #[must_use]

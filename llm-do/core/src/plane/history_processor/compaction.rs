@@ -10,16 +10,16 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::CallContext;
 use crate::plane::history::History;
 
-/// How many characters of English text and code are about one token.
+/// The approximate number of characters of English text and code per token.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
-/// What a file counts, in tokens: about what providers charge for a large image.
+/// The size of a file in tokens: about what providers charge for a large image.
 const TOKENS_PER_FILE: usize = 1_500;
 
-/// What a message counts beside its text, in tokens.
+/// The size of a message in tokens, in addition to its text.
 const TOKENS_PER_MESSAGE: usize = 4;
 
-/// The number of characters of one text that the summary is made from.
+/// The maximum number of characters of one text in the prompt for the summary.
 const MAX_TEXT: usize = 4_000;
 
 const INSTRUCTIONS: &str = "You get the old part of a conversation between a user and an assistant that uses tools, one JSON \
@@ -99,7 +99,8 @@ impl Compaction {
         Self { worker: self.worker.model(name), ..self }
     }
 
-    /// Returns the index of the first message that stays; `None` if the history is short, or if too little would go.
+    /// Returns the index of the first message that stays; `None` if the history is short, or if too little would be
+    /// removed.
     fn cut(&self, messages: &[Message]) -> Option<usize> {
         let sizes: Vec<_> = messages.iter().map(tokens).collect();
         let total: usize = sizes.iter().sum();
@@ -139,8 +140,8 @@ impl HistoryProcessor for Compaction {
     }
 }
 
-/// Returns whether a history may start with this message: results stay with their calls, and the answers between two
-/// messages of the user together where no result separates them.
+/// Returns whether a history may start with this message. Results stay with their calls. The answers between two
+/// messages of the user stay together if no result separates them.
 fn may_start(messages: &[Message], index: usize) -> bool {
     match (&messages[index], index.checked_sub(1).map(|before| &messages[before])) {
         (Message::User { .. }, _) => true,
@@ -149,7 +150,7 @@ fn may_start(messages: &[Message], index: usize) -> bool {
     }
 }
 
-/// Returns about how many tokens a message has.
+/// Returns the approximate number of tokens of a message.
 fn tokens(message: &Message) -> usize {
     let (characters, files) = match message {
         Message::User { parts } => sum(parts.iter().map(|part| match part {
@@ -179,7 +180,7 @@ fn response_size(part: &ResponsePart) -> (usize, usize) {
     }
 }
 
-/// Returns what the worker gets of a message; thinking is left out.
+/// Returns the form of a message for the worker; thinking is left out.
 fn lines(message: &Message) -> Vec<Value> {
     match message {
         Message::User { parts } => parts.iter().map(user_line).collect(),

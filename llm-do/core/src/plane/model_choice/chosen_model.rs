@@ -1,4 +1,4 @@
-//! A model with what is looked up once for all its runs.
+//! A model with data that is looked up once for all its runs.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};

@@ -22,19 +22,19 @@ const MAX_DESCRIPTION: usize = 200;
 #[doc(hidden)]
 pub struct WorkerPlan {
     pub(crate) instructions: Arc<str>,
-    /// What computes them for each call, if a function does.
+    /// The function that computes the instructions for each call, if any.
     pub(crate) computed: Option<ComputedInstructions>,
     pub(crate) model: Option<Arc<str>>,
     pub(crate) compatible_models: Vec<Arc<str>>,
     /// Whether its model calls the tools by code.
     pub(crate) code: bool,
-    /// What its model reads after the instructions, in code mode.
+    /// The text after the instructions, in code mode.
     pub(crate) code_rules: OnceLock<String>,
     pub(crate) settings: Settings,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
-    /// What it states that a call may change; `Undeclared` if that follows from its tools.
+    /// The declared effect of a call; `Undeclared` if it is derived from its tools.
     pub(crate) stated_effect: Effect,
-    /// Why that is less than its tools may change.
+    /// The reason that it is weaker than the effects of its tools.
     pub(crate) effect_reason: Option<Arc<str>>,
     pub(crate) hints: Vec<Arc<str>>,
     pub(crate) output: OutputMode,
@@ -44,7 +44,7 @@ pub struct WorkerPlan {
     pub(crate) check: fn(Value) -> Result<Value, Fault>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
-    /// What a call and all calls below it may use.
+    /// The limits of a call and all calls below it.
     pub(crate) limits: Option<Arc<Limits>>,
     schema: OutputSchema,
     shape: OnceLock<Arc<OutputShape>>,
@@ -123,9 +123,9 @@ impl WorkerPlan {
         }
     }
 
-    /// Returns everything that defines a worker from run time.
+    /// Returns the full definition of a run-time worker.
     pub(super) fn variant(&self) -> Value {
-        // Serialized settings leave out the headers, which may be secret.
+        // Serialized settings omit the headers, which may be secret.
         let headers: Vec<_> = self.settings.extra_headers.iter().collect();
         json!({
             "instructions": self.instructions,
@@ -143,7 +143,7 @@ impl WorkerPlan {
         })
     }
 
-    /// Returns instructions with what follows them.
+    /// Returns the instructions, followed by the rules of code mode if present.
     pub(crate) fn with_code_rules(&self, instructions: &Arc<str>) -> Arc<str> {
         match self.code_rules.get() {
             Some(rules) => format!("{instructions}{rules}").into(),
@@ -208,7 +208,7 @@ pub(super) fn faults(def: &ToolDef) -> Vec<String> {
     faults
 }
 
-/// Returns how the schema in a worker file differs from that of the return type.
+/// Returns how the schema in a worker file differs from that of the return type, if it does.
 fn schema_mismatch(def: &ToolDef, file: &FileSchema, actual: &Value) -> Option<String> {
     let differences = match serde_json::from_str(file.schema) {
         Ok(schema) => differences(&schema, actual),

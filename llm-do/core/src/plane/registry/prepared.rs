@@ -52,11 +52,11 @@ pub(crate) struct NormalForm {
 
 /// The arguments of a call as shown to an approver.
 pub(crate) struct DisplayedArguments {
-    /// Decoded, with defaults filled in.
+    /// The decoded arguments, with defaults filled in.
     pub(crate) arguments: Value,
-    /// Before decoding, if that contains more.
+    /// The arguments before decoding, if they contain more.
     pub(crate) given: Option<Value>,
-    /// Their normal form, if it may be another one.
+    /// Their normal form, if it may differ.
     pub(crate) normal: Option<Box<NormalForm>>,
     pub(crate) has_files: bool,
 }
@@ -83,7 +83,7 @@ impl Prepared {
 
     /// Decodes a function's arguments from their text; `is_observed` is whether an event has them.
     ///
-    /// Returns `None` for a text that is not known to be valid, and for arguments whose types do not decide that alone.
+    /// Returns `None` if the text is not known to be valid, or if its types alone do not decide that.
     pub(crate) fn decode_text(tool: &Registered, text: &str, is_observed: bool) -> Option<Self> {
         let Code::Function(decode) = &tool.code else { return None };
         let decode = Some(decode).filter(|decode| tool.reads_text(decode))?;
@@ -91,7 +91,8 @@ impl Prepared {
         Some(Self::function(start, None, None))
     }
 
-    /// The same; arguments that take long to check are checked off the async threads.
+    /// Like [`decode_or_keep`](Self::decode_or_keep); arguments that take long to check are checked off the async
+    /// threads.
     pub(crate) async fn decode_apart(
         tool: &Registered,
         given: impl Into<Given>,
@@ -119,7 +120,7 @@ impl Prepared {
                 }
             }
             Code::Value(function) => {
-                // Functions that take JSON decode all that is valid.
+                // Functions that take JSON accept all arguments that the schema accepts.
                 let kept = function.is_typed.then(|| given.value.clone());
                 match (function.decode)(given.value) {
                     Ok(start) => Ok(Self::function(start, None, tool.unordered())),
@@ -166,7 +167,7 @@ impl Prepared {
         Ok(made.get_or_init(|| written))
     }
 
-    /// Makes the [arguments](Self::arguments), and their files known to [`find_files`].
+    /// Serializes the [arguments](Self::arguments), and registers their files with [`find_files`].
     fn write_arguments(&self) -> Result<Json, Fault> {
         match self {
             Self::Function { start, given: None, .. } => start.arguments(),
@@ -224,19 +225,20 @@ impl Prepared {
     }
 }
 
-/// Returns a copy of the arguments before decoding: the order of a Rust type's sets and maps has no meaning.
+/// Returns a copy of the arguments before decoding; sets and maps of a Rust type are sorted, since their order has no
+/// meaning.
 fn kept(tool: &Registered, given: &Given) -> Value {
     let copy = given.value.clone();
     if given.is_typed { tool.canonical(copy) } else { copy }
 }
 
-/// Returns encoded arguments with what only `given` has, in its order.
+/// Returns serialized arguments, completed with the fields that only `given` has, in its order.
 fn completed(mut written: Value, given: &Value, unordered: Option<&CheckedSchema>) -> Value {
     let Some(schema) = unordered else {
         add_unwritten(&mut written, given, false);
         return written;
     };
-    // In normal form, so that the items of sets are at the same positions in both.
+    // In normal form, the items of sets are at the same positions in both values.
     let (mut sorted, sorted_given) = (schema.canonical(written), schema.canonical(given.clone()));
     add_unwritten(&mut sorted, &sorted_given, true);
     sorted = schema.canonical(sorted);

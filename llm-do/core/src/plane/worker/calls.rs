@@ -14,8 +14,8 @@ use crate::plane::context::GivenArguments;
 use crate::plane::declared::Callee;
 
 impl Refusal {
-    /// Returns who refused the call, if it failed for that.
-    fn of(error: &CallError) -> Option<Self> {
+    /// Returns who refused the call, if the error is a refusal.
+    fn from_error(error: &CallError) -> Option<Self> {
         if error.is_denied() {
             return Some(Self::Denied);
         }
@@ -24,8 +24,8 @@ impl Refusal {
 }
 
 impl WorkerRun {
-    /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order. The result of each call is put
-    /// into its place as soon as the call finishes, so that it is kept if another call ends the turn.
+    /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order. The result of each
+    /// call is put into its place as soon as the call finishes, so that it is kept if another call ends the turn.
     ///
     /// Of several errors, that of the first call in order is returned.
     pub(super) async fn call_all(
@@ -34,7 +34,6 @@ impl WorkerRun {
         finished: &mut [Option<CallResult>],
     ) -> Result<(), CallError> {
         if let ([call], [place]) = (calls, &mut *finished) {
-            // Most turns: nothing is queued.
             *place = Some(self.call(call).boxed().await?);
             return Ok(());
         }
@@ -44,7 +43,7 @@ impl WorkerRun {
         stream::iter(calls).buffered(concurrency).try_collect().await
     }
 
-    /// Returns how many of these calls may run concurrently.
+    /// Returns the maximum number of concurrent calls among these.
     fn concurrency(&self, calls: &[ToolCall]) -> usize {
         let are_read_only = calls.iter().all(|call| self.ctx.is_read_only(&call.name));
         if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
@@ -73,11 +72,11 @@ impl WorkerRun {
             }
             Err(error) => error,
         };
-        // Not a failure: the model has nothing to correct.
+        // A refusal is not a failure: the model has nothing to correct.
         let is_planned = matches!(error, CallError::DryRun { .. });
-        let refusal = Refusal::of(&error);
+        let refusal = Refusal::from_error(&error);
         let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
-        // If the call used up the worker's own time, none is left to correct the error.
+        // If the call used up the worker's time, the model has no time to correct the error.
         let is_returned = match refusal {
             Some(Refusal::Denied) => !self.end_on_denial && !error.is_stopped(),
             _ => error.is_recoverable() && self.ctx.check_deadline().is_ok(),
@@ -115,7 +114,7 @@ impl WorkerRun {
 
 fn tool_result(call: &ToolCall, mut returned: ToolReturn) -> ToolResult {
     let attachments = std::mem::take(returned.attachments_mut());
-    // Some providers refuse an empty text next to files.
+    // Some providers refuse an empty text beside files.
     let is_empty = !attachments.is_empty() && returned.value().is_null();
     let content = if is_empty { "see the files".to_owned() } else { returned.into_text() };
     ToolResult::new(call, content).with_attachments(attachments)

@@ -1,4 +1,4 @@
-//! How a worker's model is asked for its output, and how the answer is parsed.
+//! Requests the output of a worker from its model, and parses the answer.
 
 mod embedded;
 
@@ -18,11 +18,11 @@ pub(crate) struct Output {
     method: OutputMethod,
     shape: Arc<OutputShape>,
     check: fn(Value) -> Result<Value, Fault>,
-    /// What was read off the async threads.
+    /// The result that was parsed off the async threads.
     read: Option<Arc<Read>>,
 }
 
-/// A result that was read.
+/// A parsed result.
 #[derive(Debug)]
 struct Read {
     text: String,
@@ -49,7 +49,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Returns what the model lacks for `mode`.
+    /// Returns an error if the model does not support `mode`.
     pub(crate) fn new(
         mode: OutputMode,
         shape: &Arc<OutputShape>,
@@ -70,7 +70,7 @@ impl Output {
         Ok(Self { method, shape: Arc::clone(shape), check, read: None })
     }
 
-    /// Returns the instructions, with the schema if the model gets it in no other way.
+    /// Returns the instructions, with the schema if the request contains it in no other way.
     pub(crate) fn instructed(&self, instructions: &Arc<str>) -> Arc<str> {
         match &self.method {
             OutputMethod::Prompted(schema) => format!(
@@ -106,7 +106,8 @@ impl Output {
         }
     }
 
-    /// Parses the result of an answer on a blocking thread if that may take long; returns an output that has the result.
+    /// Parses the result of an answer on a blocking thread if that may take long; returns an output with the parsed
+    /// result.
     pub(crate) async fn read_apart(&self, response: &Response) -> Option<Self> {
         let text = self.result_text(response)?;
         let output = self.clone();
@@ -151,7 +152,7 @@ impl Output {
             }
             OutputMethod::Text => self.checked(Value::String(text.to_owned())),
             OutputMethod::Native(_) | OutputMethod::Prompted(_) if self.known(text).is_some() => self.read_json(text),
-            // Not every server that takes a schema enforces it: some fence the JSON, or write a thought before it.
+            // Servers that accept a schema do not always enforce it: some fence the JSON, or write a thought before it.
             OutputMethod::Native(_) | OutputMethod::Prompted(_) => {
                 self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?)
             }
@@ -169,7 +170,7 @@ impl Output {
         self.read_value(serde_json::from_str(json).map_err(|error| embedded::invalid_json(&error))?)
     }
 
-    /// Returns what was read of a text before.
+    /// Returns the result of a text that was parsed before.
     fn known(&self, text: &str) -> Option<&Read> {
         self.read.as_deref().filter(|read| read.text == text)
     }

@@ -22,7 +22,8 @@ use crate::plane::history::unfinished;
 pub(crate) struct Limits {
     /// The maximum number of requests in one call.
     pub(crate) max_turns: u32,
-    /// How often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried.
+    /// The maximum number of consecutive retries of the output, of invalid arguments of one tool, or of equal calls
+    /// that fail.
     pub(crate) retries: u32,
 }
 
@@ -34,9 +35,9 @@ pub(crate) struct Turns {
     phase: Phase,
     turn: u32,
     limits: Limits,
-    /// How many of the messages were in the conversation before the call, and are as they were.
+    /// The number of messages from before the call that are unchanged.
     kept: usize,
-    /// How many of the messages the model has already received or sent.
+    /// The number of messages that the model has received or sent.
     sent: usize,
     failures: Failures,
     #[serde(default)]
@@ -54,14 +55,14 @@ enum Phase {
     Request,
     Call {
         calls: Vec<ToolCall>,
-        /// The result in the same answer; it is accepted if the calls succeed.
+        /// The result in the same answer as the calls; it is accepted if they succeed.
         pending: Option<PendingResult>,
     },
     Done(Value),
     Failed(String),
 }
 
-/// A valid result, and the calls of the output tool that returned it; the first counts, and each is answered.
+/// A valid result, and the calls of the output tool that returned it. The first call counts, but each is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct PendingResult {
     calls: Vec<ToolCall>,
@@ -85,16 +86,16 @@ pub(crate) enum Step<'a> {
 #[derive(Debug)]
 pub(crate) struct CallResult {
     pub(crate) result: ToolResult,
-    /// Why it failed, if it did; the model gets the result instead.
+    /// Why it failed, if it did; the model receives the result instead.
     pub(crate) fault: Option<CallFault>,
-    /// Who refused the call, if it was refused. This is not the model's failure, so it does not use up a retry.
+    /// Who refused the call, if it was refused. A refusal is not a failure of the model, so it does not use up a retry.
     pub(crate) refusal: Option<Refusal>,
     /// The tool that the call loaded.
     pub(crate) loaded: Option<Arc<str>>,
 }
 
 impl Turns {
-    /// Starts with `messages`, whose last is the prompt; the conversation has the first `kept` of them already.
+    /// Starts with `messages`; the last is the prompt, and the first `kept` are already in the conversation.
     pub(crate) fn new(messages: Vec<Message>, kept: usize, limits: Limits) -> Self {
         Self {
             messages: Arc::new(messages.into()),
@@ -150,14 +151,14 @@ impl Turns {
         self.kept = self.kept.min(unchanged);
     }
 
-    /// Returns how many messages of the conversation the call left as they were.
+    /// Returns the number of messages of the conversation that the call left unchanged.
     pub(crate) fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Adds the results of the calls of a turn that was interrupted, each at the index of its call; its other calls are not finished.
+    /// Adds the results of an interrupted turn, each at the index of its call; its other calls are unfinished.
     ///
-    /// Of the calls with one id, each has a result then: by the id alone, the result of a later one would be that of the first.
+    /// All calls with the same id then have a result; by the id alone, a later call would have the result of the first.
     pub(crate) fn interrupt(&mut self, finished: Vec<Option<CallResult>>) {
         let Phase::Call { calls, .. } = &self.phase else { return };
         if finished.iter().all(Option::is_none) {
@@ -179,7 +180,7 @@ impl Turns {
         self.turn
     }
 
-    /// Returns how often in a row a failure may be retried.
+    /// Returns the maximum number of consecutive retries.
     pub(crate) fn retries(&self) -> u32 {
         self.limits.retries
     }
@@ -201,10 +202,10 @@ impl Turns {
         }
     }
 
-    /// Handles the model's response; returns what is wrong with it, if the model is asked again.
+    /// Handles the model's response; returns its fault, if the model is asked again.
     pub(crate) fn handle_response(&mut self, response: Response, output: &Output) -> Option<String> {
         let (text, finish) = (response.text(), response.finish);
-        // Files of a rejected text are kept too, since the model would not create them again.
+        // Files of a rejected text are kept, since the model would not create them again.
         self.files.extend(response.attachments().cloned());
         let calls = self.push_response(response);
         match finish {
@@ -343,7 +344,8 @@ impl Turns {
 
 /// Returns whether the arguments of `call` may be incomplete in an answer with an unknown finish reason.
 ///
-/// Empty arguments may be: some servers write `{}` if no arguments arrived, and defaults would then replace them.
+/// Empty arguments may be incomplete: some servers write `{}` if no arguments arrived, and defaults would then replace
+/// them.
 fn may_be_cut_off(call: &ToolCall) -> bool {
     match serde_json::from_str::<Value>(&call.arguments) {
         Ok(Value::Object(fields)) => fields.is_empty(),

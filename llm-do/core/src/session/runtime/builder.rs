@@ -58,13 +58,13 @@ pub struct RuntimeBuilder {
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// The items whose runs need tools of sources; `None` for all.
     roots: Option<Vec<String>>,
-    /// Shows what is waited for while a source is.
+    /// Shows the wait for a source.
     wait_notice: Option<WaitNotice>,
-    /// What the sources left out.
+    /// The warnings of the sources.
     warnings: Vec<String>,
     worker_dirs: Vec<PathBuf>,
     worker_store: Option<PathBuf>,
-    /// Whether missing state is accepted: it is set only where calls are made.
+    /// Whether missing state is accepted, because no calls are made.
     state_comes_later: bool,
     cancellation: CancellationToken,
 }
@@ -90,7 +90,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Has tools of the working directory use the root of the project, unless the user named a folder.
+    /// Sets the root of the project as the working folder of tools, unless the user named a folder.
     #[cfg(feature = "project")]
     pub(crate) fn working_in_project(mut self) -> Self {
         if self.config.working_folder == WorkingFolder::OfProcess {
@@ -112,7 +112,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Records every effect in `journal`, and replays what is recorded there. Default: none.
+    /// Records every effect in `journal`, and replays recorded effects. Default: none.
     ///
     /// The approver's decisions are recorded too. Modes, rules and approvals for the session are evaluated again when
     /// a run is resumed, unless the call's result is already recorded.
@@ -120,7 +120,7 @@ impl RuntimeBuilder {
     /// A finished run returns its recorded result, and nothing runs again. A failed run is resumed: the failures that
     /// led to its error are retried; failures that the run recovered from stay recorded.
     ///
-    /// Use a journal for one runtime only: another runtime with a clone of it would take an equal run of this one for
+    /// Use a journal for one runtime only. Another runtime with a clone of it would treat an equal run of this one as
     /// its own, and return its result.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.config.journal = Some(Arc::new(journal));
@@ -254,7 +254,7 @@ impl RuntimeBuilder {
         let runtime =
             Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() };
         #[cfg(feature = "mcp")]
-        self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::of(&runtime)));
+        self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::new(&runtime)));
         Ok(runtime)
     }
 }

@@ -20,14 +20,15 @@ use crate::plane::history::History;
 /// The name of the tree that holds the usage of a chat's root calls.
 const CHAT: &str = "chat";
 
-/// A conversation of a person and an application: root calls, each of which remembers those before.
+/// A conversation of a person with an application: root calls, each of which continues the previous ones.
 ///
-/// Each worker that is sent continues its own history. An entry or a tool remembers by
-/// [threads](crate::plane::context::CallContext::thread), which last as long as the chat, as do the workers that its models created. All other
-/// calls start with an empty history. A call that fails or is dropped leaves the histories up to that point.
+/// Each worker that is called continues its own history. An entry or a tool remembers by
+/// [threads](crate::plane::context::CallContext::thread), which last as long as the chat; the workers that its models created last as
+/// long. All other calls start with an empty history. A call that fails or is dropped keeps its messages up to that
+/// point.
 ///
-/// A chat is saved and loaded as its [`state`](Self::state). A clone is a fork: it has the same past, and a future of
-/// its own.
+/// A chat is saved and loaded as its [`state`](Self::state). A clone is a fork: it shares the past, and continues
+/// separately.
 ///
 /// # Examples
 ///
@@ -62,9 +63,9 @@ pub struct Chat {
     usage: Arc<Mutex<UsageTree>>,
 }
 
-/// What a [`Chat`] remembers, to save and load it.
+/// The state of a [`Chat`], to save and load it.
 ///
-/// As JSON it is an object with these fields; those that are missing are empty.
+/// As JSON, it is an object with these fields; missing fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -78,7 +79,7 @@ pub struct ChatState {
     /// The workers that its models created, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) created_workers: BTreeMap<String, StoredWorker>,
-    /// What the root calls used, as children of a tree named `chat`.
+    /// The usage of the root calls, as children of a tree named `chat`.
     pub usage: UsageTree,
 }
 
@@ -105,7 +106,7 @@ impl Runtime {
 }
 
 impl Chat {
-    /// Sets what the chat remembers, replacing all that it has.
+    /// Sets the state of the chat, replacing the current one.
     #[must_use]
     pub fn with_state(self, state: ChatState) -> Self {
         let ChatState { workers, threads, created_workers, usage } = state;
@@ -161,7 +162,7 @@ impl Chat {
         })
     }
 
-    /// Returns what a root call of `name` continues.
+    /// Returns the parts of the chat that a root call of `name` continues.
     fn parts(&mut self, name: &str) -> ChatParts {
         ChatParts {
             conversation: Arc::clone(self.workers.entry(name.to_owned()).or_default()),
@@ -170,7 +171,7 @@ impl Chat {
         }
     }
 
-    /// Returns what the chat remembers.
+    /// Returns the state of the chat.
     #[must_use]
     pub fn state(&self) -> ChatState {
         let workers = self.workers.iter().map(|(name, worker)| (name.clone(), worker.history()));

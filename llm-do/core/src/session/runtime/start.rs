@@ -154,8 +154,8 @@ impl<T, C> Start<T, C> {
 
     /// Starts the run under a call of another run, as its child: see [`Runtime::run_under`].
     ///
-    /// An approver of this [`Start`] decides instead of the other run's, except about what a policy of an outer runtime asks about. Of
-    /// this mode and the other run's, the stricter one holds.
+    /// An approver of this [`Start`] decides instead of the other run's, except about calls that a policy of an outer
+    /// runtime asks about. The stricter of both modes holds.
     pub fn under<S>(mut self, ctx: &CallContext<S>) -> Self {
         let id: Arc<OnceLock<Arc<str>>> = Arc::new(OnceLock::from(Arc::from(ctx.run_id())));
         self.handle.id = Arc::clone(&id);
@@ -182,7 +182,6 @@ impl<T: 'static, C> IntoFuture for Start<T, C> {
                 let token = root.cancellation.clone();
                 read(cancelled_with(&trigger, &token, root.run()).await?)
             }),
-            // Without a block, which would hold the root and its future.
             None => root.run().map(move |result| read(result?)).boxed(),
         }
     }
@@ -213,7 +212,7 @@ impl RunHandle {
         self.id.get().map(AsRef::as_ref)
     }
 
-    /// Returns what the run has used so far, even if it failed or was dropped.
+    /// Returns the usage of the run so far, even if it failed or was dropped.
     #[must_use]
     pub fn usage(&self) -> RunUsage {
         self.user.get().map(CallContext::usage).unwrap_or_default()
@@ -240,7 +239,7 @@ impl RunHandle {
 
     /// Returns what a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html) did not do so far; empty for other runs.
     ///
-    /// For a run [under](Start::under) a dry run, it is the plan of the whole.
+    /// For a run [under](Start::under) a dry run, this is the plan of the whole dry run.
     #[must_use]
     pub fn plan(&self) -> Plan {
         self.user.get().and_then(CallContext::plan).unwrap_or_default()

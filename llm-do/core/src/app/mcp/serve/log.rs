@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::observe::event::{Event, EventKind, Outcome};
 
-/// Returns the level and the text of an event that is at least as severe as `least`.
+/// Returns the level and the text of an event if its severity is at least `least`.
 pub(super) fn entry(event: &Event, least: LoggingLevel) -> Option<(LoggingLevel, Value)> {
     let (level, text) = described(event)?;
     (severity(level) >= severity(least)).then(|| (level, text.into()))
@@ -37,7 +37,7 @@ fn described(event: &Event) -> Option<(LoggingLevel, String)> {
     })
 }
 
-/// Orders the levels of the protocol, which are those of syslog (RFC 5424).
+/// Returns the rank of a level of the protocol, which are the levels of syslog (RFC 5424).
 fn severity(level: LoggingLevel) -> u8 {
     match level {
         LoggingLevel::Debug => 0,

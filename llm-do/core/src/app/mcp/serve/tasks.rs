@@ -1,4 +1,4 @@
-//! The tasks of all clients, each with the client that it belongs to.
+//! The tasks of all clients, each with its owner.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,10 +23,10 @@ pub(super) struct Tasks {
     owners: Mutex<HashMap<String, Owner>>,
 }
 
-/// The client that a task belongs to.
+/// The owner of a task.
 struct Owner {
     principal: Principal,
-    /// When the task is forgotten; `None` for never.
+    /// When the task is deleted; `None` for never.
     until: Option<Instant>,
 }
 
@@ -42,7 +42,7 @@ impl Tasks {
         let task =
             self.manager.spawn(options, |context| run(RunningTask { context, manager, asked: Mutex::default() }));
         let now = Instant::now();
-        // The result of a task can be read for as long again.
+        // The result of a task can be read for the same time again.
         let until = now.checked_add(self.expiry.saturating_mul(2));
         let mut owners = self.owners.lock().ignore_poison();
         owners.retain(|_, owner| owner.until.is_none_or(|until| until > now));
@@ -66,7 +66,7 @@ impl Tasks {
         self.manager.cancel_task(id)
     }
 
-    /// Returns an error if a task is not of this client, which is that of an unknown task.
+    /// Returns the error for an unknown task if a task does not belong to this client.
     fn check(&self, client: &Client, id: &str) -> Result<(), ErrorData> {
         let owners = self.owners.lock().ignore_poison();
         let is_own = owners.get(id).is_some_and(|owner| owner.principal == client.principal);
@@ -78,7 +78,7 @@ impl Tasks {
 pub(super) struct RunningTask {
     context: TaskContext,
     manager: TaskManager,
-    /// How often it has asked its client.
+    /// The number of questions so far.
     asked: Mutex<u64>,
 }
 
@@ -88,7 +88,7 @@ impl RunningTask {
         self.context.cancelled().await;
     }
 
-    /// Asks the client, which answers when it polls the task; for at most `limit`.
+    /// Asks the client, which has `limit` to answer when it polls the task.
     pub(super) async fn ask(&self, ask: Ask, limit: Duration) {
         let key = {
             let mut asked = self.asked.lock().ignore_poison();
@@ -99,7 +99,8 @@ impl RunningTask {
             Ok(Ok(answer)) => drop(ask.respond(answer)),
             Ok(Err(_)) => ask.refuse("the client gave no answer"),
             Err(_) => {
-                // An answer removes the question, although no call waits for it. An error means that the task has expired.
+                // An answer removes the question, although no call waits for it. An error means that the task has
+                // expired.
                 let _ = self.manager.update_task(self.context.task_id(), [(key, Value::Null)]);
                 ask.expire(limit);
             }

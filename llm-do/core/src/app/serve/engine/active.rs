@@ -18,11 +18,11 @@ pub(in crate::app::serve) struct ActiveRuns(Arc<Mutex<HashMap<String, ActiveRun>
 struct ActiveRun {
     /// Cancels the run.
     cancellation: CancellationToken,
-    /// Since when its time is not stored.
+    /// The start of the time that is not stored yet.
     since: Instant,
     /// The run, once it is started.
     handle: Option<RunHandle>,
-    /// How long it had waited for people by then.
+    /// The time that it had waited for people by then.
     waited: Duration,
 }
 
@@ -62,7 +62,7 @@ impl ActiveRuns {
         }
     }
 
-    /// Returns how long each run was driven since the last time, or since it was entered, without its waits for people.
+    /// Returns how long each run was driven since the last call, or since it was entered, without its waits for people.
     pub(super) fn take_times(&self) -> Vec<(String, Duration)> {
         self.lock().iter_mut().map(|(id, run)| (id.clone(), run.take_time())).collect()
     }
@@ -84,7 +84,7 @@ impl RunSlot {
         }
     }
 
-    /// Returns how long the run was driven since the last time, or since it was entered, without its waits for people.
+    /// Returns how long the run was driven since the last call, or since it was entered, without its waits for people.
     pub(super) fn take_time(&self) -> Duration {
         self.runs.lock().get_mut(&self.id).map(ActiveRun::take_time).unwrap_or_default()
     }

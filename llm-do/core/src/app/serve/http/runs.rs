@@ -26,7 +26,7 @@ use crate::plane::registry::Registered;
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// The longest time that a request waits for a run, in seconds.
 const MAX_WAIT: u64 = 60;
-/// How often a run that is waited for is read, at least.
+/// The maximum interval at which a run is read during a wait.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// The maximum length of such a key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
@@ -43,7 +43,7 @@ pub(super) async fn start(
     started(shared.store.insert_run(new).await?, client.may(Role::Watch))
 }
 
-/// Returns the run that a request asks for.
+/// Returns the run for a request.
 pub(super) fn new_run(
     shared: &Shared,
     client: &Identity,
@@ -73,7 +73,7 @@ pub(super) fn check(item: &Registered, arguments: &Value) -> Result<(), Problem>
     item.validate(arguments).map_err(invalid)
 }
 
-/// Returns what clients may start under this name.
+/// Returns the item with this name, if clients may start it.
 pub(super) fn offered<'a>(shared: &'a Shared, entry: &str) -> Result<&'a Registered, Problem> {
     let entries = &shared.options.entries;
     let item = shared.runtime.registry().get(entry).filter(|_| entries.iter().any(|known| known == entry));
@@ -91,12 +91,12 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let key = key.to_str().ok().filter(|key| (1..=MAX_KEY_BYTES).contains(&key.len()));
     let fault =
         || Problem::invalid(format!("`{IDEMPOTENCY_KEY}` must have 1 to {MAX_KEY_BYTES} printable ASCII characters"));
-    // Apart from the keys of schedules and webhooks.
+    // The prefix separates them from the keys of schedules and webhooks.
     key.map(|key| Some(format!("client:{key}"))).ok_or_else(fault)
 }
 
-/// Returns the answer to a request that starts a run: only its id and state to those who may not watch, since a known key
-/// returns a run that may have a result.
+/// Returns the answer to a request that starts a run. Clients that may not watch receive only its id and state, since a
+/// known key returns a run that may have a result.
 pub(super) fn started(inserted: Inserted, may_watch: bool) -> Result<Response, Problem> {
     let refused = |status, code, detail: String| Err(Problem::new(status, code, detail));
     match inserted {
@@ -171,7 +171,7 @@ pub(super) async fn one(
         }
         tokio::select! {
             _ = changes.changed() => {}
-            // Also for what other processes wrote.
+            // Other processes may have written too.
             () = tokio::time::sleep(left.min(LOOK_AGAIN)) => {}
             () = shared.shutdown.cancelled() => {}
         }
@@ -186,7 +186,7 @@ async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, P
     if !has_no_result {
         return Ok(view);
     }
-    // Records that cannot be read hide only what is read from them: the run's error may be that they cannot.
+    // Unreadable records hide only the data from them: they may be the reason for the run's error.
     let records = if shared.is_elsewhere() { Vec::new() } else { shared.records(id).await.unwrap_or_default() };
     let unknown = unknown_calls(&records).await;
     Ok(view.with_effects(shared.store.effects(id).await?).with_unknown(unknown))

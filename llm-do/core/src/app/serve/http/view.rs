@@ -1,4 +1,4 @@
-//! What requests and answers look like, with their schemas.
+//! The forms of requests and answers, with their schemas.
 
 mod waits;
 
@@ -167,7 +167,7 @@ impl ChangedRun {
     }
 }
 
-/// What a run used.
+/// The usage of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
 pub(in crate::app::serve) struct UsageView {
@@ -298,7 +298,7 @@ pub(in crate::app::serve) struct ChatView {
     created: Timestamp,
     #[schemars(with = "String")]
     updated: Timestamp,
-    /// What its messages that succeeded used.
+    /// The usage of its messages that succeeded.
     usage: UsageView,
 }
 
@@ -309,7 +309,7 @@ impl From<ChatRow> for ChatView {
     }
 }
 
-/// What can be started.
+/// The entries that can be started.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
 pub(in crate::app::serve) struct EntryList {

@@ -77,7 +77,7 @@ impl NewRun {
 }
 
 impl Store {
-    /// Adds a run, unless its key is known or a quota is used up: all in one transaction.
+    /// Adds a run in one transaction, unless its key is known or a quota is used up.
     pub(in crate::app::serve) async fn insert_run(&self, run: NewRun) -> Result<Inserted, StoreError> {
         self.change(Changed::Queue, move |tx| insert(tx, &run)).await
     }
@@ -142,7 +142,7 @@ pub(super) fn admit(
     Ok(Ok(Some(quota.run_cost.map_or(limit, |run| run.min(limit)))))
 }
 
-/// Returns what the unfinished runs of a tenant may still cost.
+/// Returns the reserved cost of the unfinished runs of a tenant.
 fn reserved(tx: &Transaction<'_>, tenant: &str) -> rusqlite::Result<Money> {
     let sql = "SELECT cost_limit, usage FROM runs WHERE tenant = ? AND finished IS NULL AND cost_limit IS NOT NULL";
     let mut statement = tx.prepare_cached(sql)?;
@@ -160,7 +160,7 @@ fn unfinished(tx: &Transaction<'_>, tenant: &str) -> rusqlite::Result<u64> {
     tx.query_row(sql, [tenant], |row| row.get(0))
 }
 
-/// Returns what the runs of a tenant cost since they were admitted to the day of `now`.
+/// Returns the cost of the runs of a tenant since they were admitted to the day of `now`.
 fn cost_of_day(tx: &Transaction<'_>, tenant: &str, now: Timestamp) -> rusqlite::Result<Money> {
     let sql = "SELECT usage, cost_before FROM runs WHERE tenant = ? AND admitted >= ? AND usage IS NOT NULL";
     let mut statement = tx.prepare_cached(sql)?;
@@ -172,7 +172,7 @@ fn cost_of_day(tx: &Transaction<'_>, tenant: &str, now: Timestamp) -> rusqlite::
     costs.sum()
 }
 
-/// Returns when the day of `now` began, in UTC.
+/// Returns the start of the day of `now`, in UTC.
 pub(super) fn start_of_day(now: Timestamp) -> Timestamp {
     now.to_zoned(TimeZone::UTC).start_of_day().map_or(now, |day| day.timestamp())
 }

@@ -39,11 +39,11 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) arguments: Value,
     pub(in crate::app::serve) chat: Option<String>,
     pub(in crate::app::serve) cost_limit: Option<Money>,
-    /// For the engine: a run that has just asked a person is running, until it is set aside.
+    /// The state for the engine: a run that has just asked a person is running, until it is suspended.
     pub(in crate::app::serve) state: RunState,
-    /// Whether a person has not answered what it asked, although it runs.
+    /// Whether the run has an unanswered question, although it is running.
     is_asking: bool,
-    /// The process that has claimed it, and until when.
+    /// The process that has claimed it, and the end of the claim.
     pub(in crate::app::serve) process: Option<String>,
     pub(in crate::app::serve) process_until: Option<Timestamp>,
     pub(in crate::app::serve) outcome: Option<Outcome>,
@@ -53,12 +53,12 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) finished: Option<Timestamp>,
     pub(in crate::app::serve) wake: Option<Timestamp>,
     pub(in crate::app::serve) attempts: u64,
-    /// How many processes died in it since it last recorded a finished effect.
+    /// The number of processes that died in it since its last recorded finished effect.
     pub(in crate::app::serve) deaths: u32,
-    /// How long processes worked on it.
+    /// The time that processes worked on it.
     pub(in crate::app::serve) worked: Duration,
     pub(in crate::app::serve) is_cancelled: bool,
-    /// What it had used when it last ended.
+    /// The usage when it last ended.
     pub(in crate::app::serve) counted: RunUsage,
 }
 
@@ -108,7 +108,7 @@ impl RunRow {
 }
 
 impl RunRow {
-    /// Returns the state as people see it: a run waits from the moment at which it asks.
+    /// Returns the state for people: a run waits from the moment at which it asks.
     pub(in crate::app::serve) fn shown_state(&self) -> RunState {
         if self.is_asking { RunState::Waiting } else { self.state }
     }
@@ -125,7 +125,7 @@ impl Store {
         self.database.read(move |connection| find(connection, &id)).await
     }
 
-    /// Returns the state of a run without reading the rest of it.
+    /// Returns the state of a run without reading its other columns.
     pub(in crate::app::serve) async fn state(&self, id: &str) -> Result<Option<RunState>, StoreError> {
         let id = id.to_owned();
         let read = move |connection: &rusqlite::Connection| {
@@ -140,7 +140,7 @@ impl Store {
         self.database.read(move |connection| list(connection, &filter)).await
     }
 
-    /// Returns how many runs are in each state.
+    /// Returns the number of runs in each state.
     pub(in crate::app::serve) async fn counts(&self) -> Result<Vec<(RunState, u64)>, StoreError> {
         let sql = "SELECT state, count(*) FROM runs GROUP BY state";
         self.database
@@ -152,7 +152,7 @@ impl Store {
             .await
     }
 
-    /// Deletes runs that finished before `before`, with all that belongs to them; returns their number.
+    /// Deletes runs that finished before `before`, with all of their data; returns their number.
     pub(in crate::app::serve) async fn expire(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
         self.database
             .write(move |tx| {
@@ -173,7 +173,7 @@ impl Store {
     }
 }
 
-/// Only conditions that are given are in the text, or else no index could serve it.
+/// Only given conditions are in the statement, since otherwise SQLite could not use an index.
 pub(super) fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Page<RunRow>> {
     let created = filter.since.map(Millis);
     let in_state = match filter.state {

@@ -1,4 +1,4 @@
-//! The line of an event: what `serde_json` writes, for less.
+//! Writes the line of an event, with the same text as `serde_json`.
 
 mod kind;
 
@@ -11,7 +11,7 @@ use self::kind::write_kind;
 use crate::base::json::{write_integer, write_text};
 use crate::observe::event::Event;
 
-/// Writes events, each as one line of JSON. It keeps the texts that the last event has in common with most that follow.
+/// Writes events, each as one line of JSON. Caches the texts that most consecutive events have in common.
 #[derive(Default)]
 pub(in crate::observe::event) struct LineWriter {
     call: CallText,
@@ -19,18 +19,18 @@ pub(in crate::observe::event) struct LineWriter {
     second: SecondText,
 }
 
-/// The start of a line, up to the number of the event: the same for the events of a call.
+/// The start of a line up to the sequence number, which the events of a call share.
 #[derive(Default)]
 struct CallText {
     run: Arc<str>,
     call: u64,
     parent: Option<u64>,
     text: String,
-    /// The length of the text before the call.
+    /// The length of the text before the id of the call.
     before_call: usize,
 }
 
-/// What follows, up to the time.
+/// The text between the sequence number and the time.
 #[derive(Default)]
 struct NameText {
     depth: u32,
@@ -107,7 +107,7 @@ impl SecondText {
     /// Adds a time, and the quote after it.
     fn write(&mut self, line: &mut String, time: Timestamp) {
         let Ok(nanoseconds @ 1..) = u32::try_from(time.subsec_nanosecond()) else {
-            // A whole second, or before 1970.
+            // The time is a whole second, or before 1970.
             let _ = write!(line, "{time}\"");
             return;
         };
@@ -116,13 +116,13 @@ impl SecondText {
             self.second = second;
             self.text.clear();
             let _ = write!(self.text, "{}", Timestamp::from_second(second).unwrap_or_default());
-            // The point before the fraction, in place of the `Z`.
+            // A point replaces the `Z` before the fraction.
             self.text.pop();
             self.text.push('.');
         }
         line.push_str(&self.text);
         let mut digits = itoa::Buffer::new();
-        // With a digit before the nine, so that those have their zeros.
+        // The leading digit keeps the zeros of the nine digits after it.
         let fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
         line.push_str(fraction.trim_end_matches('0'));
         line.push_str("Z\"");

@@ -85,7 +85,7 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
     }
 }
 
-/// Returns a text of several lines as it is, and everything else as JSON.
+/// Returns a multi-line text unchanged, and all other values as JSON.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) if text.trim_end().contains('\n') => text.trim_end().to_owned(),
@@ -114,7 +114,7 @@ fn word(part: &EventPart, verbosity: Verbosity) -> Option<String> {
         return Some(format!("{} of {} bytes", file.media_type, file.bytes));
     }
     match part.whole()? {
-        // Already shown while it streamed.
+        // The text was shown while it streamed.
         ResponsePart::Text { .. } if verbosity >= Verbosity::Stream => None,
         ResponsePart::Text { text } => Some(format!("{text:?}")),
         ResponsePart::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments)),

@@ -89,7 +89,7 @@ fn load(records: &mut Records) -> Result<Replay, JournalError> {
     Ok(replay)
 }
 
-/// Writes the header of a new journal. Synced before the first record: a crash must not lose only the header.
+/// Writes and syncs the header of a new journal before the first record, so that a crash cannot lose only the header.
 fn create(disk: &mut impl Disk) -> io::Result<()> {
     if disk.length()? > 0 {
         disk.truncate(0)?;
@@ -110,6 +110,6 @@ fn resume(disk: &mut impl Disk, end: u64, is_of_this_version: bool) -> io::Resul
     if !is_of_this_version {
         disk.write_at(0, HEADER)?;
     }
-    // The process that created the file may have died before it did this.
+    // The process that created the file may have died before it synced the name.
     disk.sync_name()
 }

@@ -1,4 +1,4 @@
-//! What a policy approves in advance.
+//! The calls that a policy approves in advance.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::declare::tool::OnUnknown;
 use crate::plane::approval::Rule;
 
 impl Policy {
-    /// Lists what it approves in advance, each with the place of the rule, if it is known.
+    /// Lists the calls that the policy approves in advance, each with the place of the rule, if it is known.
     #[doc(hidden)]
     pub fn approved_in_advance(&self) -> Vec<(Option<&str>, String)> {
         self.layers().flat_map(Self::own_approvals).collect()
@@ -27,7 +27,7 @@ impl Policy {
         tools.chain(sets).chain(calls).chain(self.eased()).chain(self.reruns()).collect()
     }
 
-    /// Lists the effects by which calls run without approval, or again without a question.
+    /// Lists the declared effects with which calls run without approval, or are repeated without a question.
     fn eased(&self) -> impl Iterator<Item = (Option<&str>, String)> {
         self.effects.iter().filter_map(|(name, effect)| {
             let text = match effect {

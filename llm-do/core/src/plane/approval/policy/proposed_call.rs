@@ -1,4 +1,4 @@
-//! What the function of a policy gets of a call.
+//! The facts about a call that the function of a policy receives.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub struct ProposedCall<'a> {
     pub tool: &'a str,
     /// Whether the callee is a tool, a worker or an entry.
     pub kind: ItemKind,
-    /// What a call may change.
+    /// The possible effect of the call.
     pub effect: Effect,
     /// The decoded arguments: valid for the schema, defaults filled in.
     pub arguments: &'a Value,

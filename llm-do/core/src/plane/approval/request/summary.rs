@@ -50,7 +50,8 @@ pub(super) fn listed(tool: &str, arguments: &Value) -> String {
     format!("{tool}({})", shown.join(", "))
 }
 
-/// Returns the name of an argument, quoted unless it is a plain word: the arguments of run-time workers are named by models.
+/// Returns the name of an argument, quoted unless it is a plain word, since models name the arguments of run-time
+/// workers.
 pub(super) fn named(name: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(is_plain) && name.chars().count() <= WIDTH {
@@ -88,7 +89,8 @@ fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Cuts a text; returns its start, and a note on the number of characters cut, empty if the text is whole.
+/// Cuts a text; returns its start, and a note with the number of characters cut, which is empty if the text is
+/// complete.
 fn cut(text: &str) -> (&str, String) {
     let Some((end, _)) = text.char_indices().nth(WIDTH) else {
         return (text, String::new());

@@ -9,13 +9,13 @@ use crate::plane::approval::{Approval, ApprovalRequest, RefusedEdit, SubmittedRe
 use crate::plane::context::CallContext;
 use crate::plane::registry::Prepared;
 
-/// Reports a request, and then each edit that cannot run; all of them once.
+/// Reports a request, and then each edit that cannot run, each of them once.
 pub(super) struct RequestReports<'c> {
     ctx: &'c CallContext,
     request: Arc<ApprovalRequest>,
     refused: Option<watch::Receiver<Vec<RefusedEdit>>>,
     pub(super) has_request: bool,
-    /// How many of the edits are reported.
+    /// The number of reported edits.
     edits: usize,
 }
 
@@ -25,7 +25,7 @@ impl<'c> RequestReports<'c> {
         Self { ctx, request, refused, has_request: false, edits: 0 }
     }
 
-    /// Reports the request, unless it is reported.
+    /// Reports the request, unless it was reported before.
     pub(super) fn request(&mut self) {
         if std::mem::replace(&mut self.has_request, true) {
             return;
@@ -40,7 +40,7 @@ impl<'c> RequestReports<'c> {
         });
     }
 
-    /// Waits for the next edit that cannot run, and reports it; never returns once there can be none.
+    /// Waits for the next edit that cannot run, and reports it; never returns once no further edit is possible.
     pub(super) async fn next_edit(&mut self) {
         let has_edit = match &mut self.refused {
             Some(refused) => refused.changed().await.is_ok(),
@@ -55,7 +55,7 @@ impl<'c> RequestReports<'c> {
     /// Reports the request, and the edits that were refused, unless they were reported before.
     pub(super) fn finish(&mut self) {
         self.request();
-        // Copied: a sink may take long, and the queue must not wait for it.
+        // The edits are copied, since a sink may take long, and the queue must not wait for it.
         let new = |refused: &mut watch::Receiver<Vec<RefusedEdit>>| refused.borrow_and_update()[self.edits..].to_vec();
         let edits = self.refused.as_mut().map(new).unwrap_or_default();
         self.edits += edits.len();

@@ -4,10 +4,11 @@ use serde_json::{Deserializer, Error, Value};
 
 use crate::base::error::Fault;
 
-/// How many braces are tried before an answer is rejected: a model may write any number of unclosed ones.
+/// The maximum number of braces that are tried before an answer is rejected, since a model may write any number of
+/// unclosed ones.
 const MAX_BRACES: usize = 1_000;
 
-/// The marks around a thought, in which objects are drafts.
+/// The marks around a thought; objects inside it are drafts.
 const THOUGHTS: [(&str, &str); 4] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -15,12 +16,12 @@ const THOUGHTS: [(&str, &str); 4] = [
     ("<reasoning>", "</reasoning>"),
 ];
 
-/// What was found in a text that is not JSON as a whole.
+/// The findings in a text that is not JSON as a whole.
 #[derive(Default)]
 struct Found {
     /// The objects, without nested ones and drafts.
     objects: Vec<Value>,
-    /// Why an object is invalid. None is looked for inside of it or after it.
+    /// Why an object is invalid. The search does not continue inside or after it.
     error: Option<Error>,
 }
 
@@ -36,7 +37,7 @@ pub(super) fn value(text: &str, fits: impl Fn(&Value) -> bool) -> Result<Value, 
         return Err(invalid_json(&error));
     }
     let all = objects.len();
-    // What follows the last draft is the answer, even if only the draft fits.
+    // The text after the last draft is the answer, even if only the draft fits.
     let last = objects.pop().filter(|last| all == 1 || fits(last));
     objects.retain(fits);
     match (last, all) {
@@ -65,7 +66,7 @@ fn find(text: &str) -> Found {
         if let Some(after) = after_thought(rest) {
             rest = after;
         } else if let Some(after) = THOUGHTS.iter().find_map(|(_, end)| rest.strip_prefix(*end)) {
-            // Some servers leave out the start of a thought.
+            // Some servers omit the start mark of a thought.
             found.objects.clear();
             rest = after;
         } else if rest.starts_with('{') || is_list_of_objects(rest) {
@@ -89,7 +90,7 @@ fn find(text: &str) -> Found {
     found
 }
 
-/// Returns what follows the thought that a text begins with, if it begins with one: nothing if that has no end.
+/// Returns the text after the thought with which a text begins, if any; empty if the thought has no end mark.
 fn after_thought(text: &str) -> Option<&str> {
     let (thought, end) = THOUGHTS.iter().find_map(|(start, end)| Some((text.strip_prefix(*start)?, *end)))?;
     Some(thought.split_once(end).map_or("", |(_, after)| after))
@@ -99,8 +100,8 @@ fn is_list_of_objects(text: &str) -> bool {
     text.strip_prefix('[').is_some_and(|items| items.trim_ascii_start().starts_with('{'))
 }
 
-/// Whether a text that begins with a bracket continues as JSON does, or as models write it: with a comment, or a key in other
-/// quotation marks or in none.
+/// Returns whether a text that begins with a bracket continues as JSON, or as models write it: with a comment, or with
+/// a key in other quotation marks or in none.
 fn begins_like_json(text: &str) -> bool {
     let inside = text[1..].trim_ascii_start();
     let is_of_key = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';

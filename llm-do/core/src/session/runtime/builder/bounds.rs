@@ -12,10 +12,10 @@ use crate::base::usage::Limits;
 impl RuntimeBuilder {
     /// Sets the maximum number of nested workers. Default: 5.
     ///
-    /// Only calls of workers count, with those of [`llm_ask`](crate::plane::context::CallContext::llm_ask) and
-    /// [`llm_agent`](crate::plane::context::CallContext::llm_agent); tools and entries between them do not. Calls of any kind may be nested 300
-    /// deep, at any depth of workers: enough for 100 workers with two other calls between each. A run under another run counts as
-    /// one more call.
+    /// Only calls of workers count, including those of [`llm_ask`](crate::plane::context::CallContext::llm_ask) and
+    /// [`llm_agent`](crate::plane::context::CallContext::llm_agent); tools and entries between them do not. Calls of any kind may be
+    /// nested 300 deep, at any depth of workers: enough for 100 workers with two other calls between each. A nested run
+    /// counts as one more call.
     ///
     /// Calls that are nested deeper than 16 are polled on a thread with a larger stack. The thread-local and task-local values of
     /// the thread of their callers are not set there.
@@ -24,14 +24,15 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many tools a worker's requests may contain. Default: 40.
+    /// Sets the maximum number of tools in a worker's requests. Default: 40.
     ///
-    /// A worker that declares more gets the tools `search_tools` and `load_tool` instead. Its model finds a tool by words of
-    /// its name and description, and loads it; the tool is in each later request of the conversation, after those that were there
-    /// before, so that providers can cache the requests. Each declared tool can be called as before.
+    /// A worker with more declared tools has the tools `search_tools` and `load_tool` instead. Its model finds a tool
+    /// by words of its name and description, and loads it. The tool is appended to each later request of the
+    /// conversation, so that providers can cache the requests. Each declared tool can still be called.
     ///
-    /// Where the model's provider [searches tools](llm_do_providers::Profile::tool_search) itself, it gets all declared tools, and the
-    /// model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with `tool_search: false` turns that off.
+    /// If the model's provider [searches tools](llm_do_providers::Profile::tool_search) itself, it receives all declared
+    /// tools, and the model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with
+    /// `tool_search: false` turns that off.
     ///
     /// # Examples
     ///
@@ -67,14 +68,14 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many calls of one turn may run concurrently. Default: 16.
+    /// Sets the maximum number of concurrent calls in one turn. Default: 16.
     ///
     /// The calls that a model makes in one answer run together if all of them are `read_only`: calls of tools, and of workers whose
     /// [effect](crate::declare::tool::Effect) follows from their tools. So do neighboring calls that a script or the code of a model awaits together.
     /// Other calls run one after another. With 1, all calls do.
     ///
-    /// It counts the calls of each caller: workers that run together may each have as many calls of their own. Limits of usage are
-    /// checked before each request, so requests in flight may exceed them together by what they use.
+    /// It applies to each caller: concurrent workers may each have as many calls. Usage limits are checked before each
+    /// request, so concurrent requests may exceed them together by their own usage.
     pub fn max_concurrent_calls(mut self, calls: NonZeroUsize) -> Self {
         self.config.max_concurrent_calls = calls;
         self

@@ -20,14 +20,14 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets the model of workers that declare none; errors name the setting.
+    /// Sets the model of workers that declare none; `setting` is its name in errors.
     #[doc(hidden)]
     pub fn model_set_by(mut self, name: String, setting: String) -> Self {
         self.model = Some(SessionModel { name, set_by: setting.into() });
         self
     }
 
-    /// Has these workers use the model that is set in place of the one that they declare.
+    /// Sets the workers that use the session's model in place of the one that they declare.
     #[doc(hidden)]
     pub fn override_models_of(mut self, workers: &[String]) -> Self {
         self.overridden.extend(workers.iter().cloned());

@@ -1,4 +1,4 @@
-//! Who sees what happens: sinks, the clock of events, shadows.
+//! Observation of runs: sinks, the clock of events, shadows.
 
 use std::sync::Arc;
 
@@ -10,9 +10,8 @@ use crate::plane::dispatch::Shadow;
 impl RuntimeBuilder {
     /// Adds a sink, which receives all events.
     ///
-    /// It is called on a thread of its own, unless it chooses otherwise, so runs do not wait for it: see
-    /// [`EventSink`]. Dropping the last clone of the runtime waits until the sink has processed its events, at most 2
-    /// seconds.
+    /// It is called on a separate thread, unless it chooses otherwise, so runs do not wait for it: see [`EventSink`].
+    /// Dropping the last clone of the runtime waits until the sink has processed its events, at most 2 seconds.
     pub fn sink(self, sink: impl EventSink + 'static) -> Self {
         self.shared_sink(Arc::new(sink))
     }
@@ -23,7 +22,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Adds a closure as a sink: calls `f` with each event, on a thread of its own.
+    /// Adds a closure as a sink: calls `f` with each event, on a separate thread.
     ///
     /// ```standalone_crate
     /// use std::sync::{Arc, Mutex};
@@ -78,9 +77,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many events may wait for a sink that is called on a thread of its own. Default: 4,096.
+    /// Sets the maximum number of events that wait for a sink that is called on a separate thread. Default: 4,096.
     ///
-    /// Once as many wait, new events are dropped until half of the queue is free; an
+    /// Once the queue is full, new events are dropped until half of it is free; an
     /// [`EventKind::Dropped`](crate::observe::event::EventKind::Dropped) reports how many are missing.
     pub fn sink_capacity(mut self, events: usize) -> Self {
         self.config.sink_capacity = events;
@@ -93,17 +92,18 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Lets code answer the calls of a worker that it is sure of: `tool` is called first, and `worker` answers where the tool
-    /// fails or abstains by [`Unsure`](crate::base::error::Unsure). Default: none.
+    /// Lets code answer the calls of a worker if it is sure of the answer: `tool` is called first, and `worker` answers
+    /// if the tool fails or abstains with [`Unsure`](crate::base::error::Unsure). Default: none.
     ///
-    /// Callers call the worker as before, by type or by name. The tool takes the worker's arguments, and its result must be one
-    /// that the worker may return: any other is a failure. Both names are registered names.
+    /// Callers still call the worker, by type or by name. The tool takes the worker's arguments, and its result must be
+    /// valid for the worker; an invalid result is a failure. Both names are registered names.
     ///
     /// - The tool's call is a call on the plane below the worker's: by its own rules it may need approval, and it is limited,
     ///   journaled and reported. [`EventKind::Hybrid`](crate::observe::event::EventKind::Hybrid) reports whether it answered.
-    /// - What ends a run ends it here too: a denial, a limit, a cancellation. The worker needs a model in any case.
-    /// - A call whose outcome is [unknown](crate::base::error::CallError::OutcomeUnknown) fails with that error: the worker does not answer, since it may
-    ///   make an effect again.
+    /// - Errors that end a run end it here too: a denial, a limit, a cancellation. The worker needs a model in any
+    ///   case.
+    /// - A call with an [unknown](crate::base::error::CallError::OutcomeUnknown) outcome fails with that error: the
+    ///   worker does not answer, since it may repeat an effect.
     /// - In a thread, or with earlier messages, the worker answers without asking the tool, since the answer depends on more than the
     ///   arguments. An answer of code is not added to the history of a root call.
     /// - A [shadow](Self::shadow) of the tool runs the worker itself, so that `Shadow::of(tool, worker)` checks the answers of code.

@@ -1,4 +1,5 @@
-//! The kind of an event in its line: by hand where runs have many, since serde takes several times as long. Tests compare the two.
+//! The kind of an event in its line. Frequent kinds are written by hand, which is several times as fast as serde; tests
+//! compare the results.
 
 use std::sync::Arc;
 
@@ -64,7 +65,7 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
         } => {
             line.push_str(",\"kind\":\"approval_decided\",\"approved\":true,\"by\":\"policy\",\"rule\":");
             match rule {
-                // The rule of most tools.
+                // The rule for most tools.
                 RuleSource::Effect => line.push_str("\"effect\""),
                 rule => write_json(line, rule)?,
             }
@@ -119,7 +120,7 @@ fn write_exchange(line: &mut String, kind: &EventKind) -> serde_json::Result<()>
 
 /// Adds any kind, by serde.
 fn write_other(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
-    // Its object continues that of the event.
+    // The fields of the kind continue the object of the event.
     let brace = line.len();
     write_json(line, kind)?;
     line.replace_range(brace..=brace, ",");
@@ -218,7 +219,7 @@ fn write_usage(line: &mut String, usage: &Usage) {
     }
 }
 
-/// Adds the content of a request; what is whole once in a run, by serde.
+/// Adds the content of a request; values that occur once per run are written by serde.
 fn write_content(line: &mut String, content: &RequestContent) -> serde_json::Result<()> {
     let RequestContent { kept, messages, instructions, tools, output, files } = content;
     line.push_str(",\"content\":{\"kept\":");
