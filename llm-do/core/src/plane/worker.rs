@@ -3,6 +3,7 @@
 mod calls;
 mod content;
 mod guarded;
+mod messages;
 mod output;
 mod pieces;
 mod repeat;
@@ -23,6 +24,7 @@ use llm_do_providers::{
 use serde_json::{Value, json};
 
 pub(crate) use self::content::ShownMessages;
+pub(crate) use self::messages::{PartialAnswer, mail_of};
 pub(crate) use self::output::Output;
 use self::repeat::StreamProgress;
 pub(crate) use self::tool_search::ToolSearch;
@@ -39,6 +41,7 @@ use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
 use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::mailbox::Mail;
 use crate::plane::model_choice::ChosenModel;
 
 /// A call of a worker: what does not change between its turns.
@@ -65,6 +68,9 @@ pub(crate) struct WorkerRun {
     /// The conversation to continue and to save, for a root call or one in a thread.
     pub(crate) conversation: Option<Arc<Conversation>>,
     pub(crate) shown: ShownMessages,
+    /// The messages to the run that are for this call; `None` if it takes none.
+    pub(crate) mail: Option<Mail>,
+    pub(crate) partial: PartialAnswer,
 }
 
 /// The parts of a request that guards may change.
@@ -85,6 +91,8 @@ struct SavedTurns {
     turns: Turns,
     /// The results of the calls of a turn that have finished, each at the index of its call.
     finished: Vec<Option<CallResult>>,
+    /// How many calls of the turn were made, if a message interrupted it.
+    made: Option<usize>,
     worker: Arc<WorkerRun>,
 }
 
@@ -126,14 +134,17 @@ impl WorkerRun {
         messages.push(message);
         let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
         let turns = Turns::new(messages, kept, limits);
-        let mut saved = SavedTurns { turns, finished: Vec::new(), worker: Arc::clone(&self) };
+        let mut saved = SavedTurns { turns, finished: Vec::new(), made: None, worker: Arc::clone(&self) };
         saved.turns.add_loaded(loaded);
+        let _takes_messages = self.take_messages();
         loop {
+            let made = saved.made.take();
+            self.join_messages(&mut saved.turns, made).await?;
             match saved.turns.step() {
                 Step::Request(_) => self.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {
                     saved.finished.resize_with(calls.len(), || None);
-                    self.call_all(calls, &mut saved.finished).await?;
+                    saved.made = self.call_all(calls, saved.turns.turn(), &mut saved.finished).await?;
                     saved.turns.handle_results(saved.finished.drain(..).flatten().collect());
                     saved.turns.add_user_messages(&self.ctx.frame().take_user_messages());
                 }
@@ -288,6 +299,7 @@ impl WorkerRun {
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);
         if self.streaming {
+            self.partial.clear();
             let stream = self.model.stream(request).await.map_err(failed)?;
             return self.collect(stream, progress).await.map_err(failed);
         }

@@ -1,5 +1,7 @@
 //! Makes the tool calls of one turn, and returns their results to the model.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use llm_do_providers::{ToolCall, ToolResult};
 use serde_json::json;
@@ -12,6 +14,12 @@ use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind};
 use crate::plane::context::GivenArguments;
 use crate::plane::declared::Callee;
+
+/// The number of calls of a turn that nothing interrupts.
+const ALL: usize = usize::MAX;
+
+/// The result that a model sees for a call that was not made because of a message.
+const INTERRUPTED: &str = "not run: the user interrupted; read the user's message";
 
 impl Refusal {
     /// Returns who refused the call, if it failed for that.
@@ -27,21 +35,25 @@ impl WorkerRun {
     /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order. The result of each call is put
     /// into its place as soon as the call finishes, so that it is kept if another call ends the turn.
     ///
-    /// Of several errors, that of the first call in order is returned.
+    /// Returns how many calls were made, if a message to the run interrupted them: the others get a result that tells so. Of
+    /// several errors, that of the first call in order is returned.
     pub(super) async fn call_all(
         &self,
         calls: &[ToolCall],
+        turn: u32,
         finished: &mut [Option<CallResult>],
-    ) -> Result<(), CallError> {
+    ) -> Result<Option<usize>, CallError> {
+        let made = AtomicUsize::new(self.recorded_interruption(turn, calls.len()).unwrap_or(ALL));
         if let ([call], [place]) = (calls, &mut *finished) {
             // Most turns: nothing is queued.
-            *place = Some(self.call(call).boxed().await?);
-            return Ok(());
+            self.call_into((0, call), place, &made).boxed().await?;
+        } else {
+            let concurrency = self.concurrency(calls);
+            let calls = calls.iter().enumerate().zip(finished);
+            let calls: Vec<_> = calls.map(|(call, place)| self.call_into(call, place, &made).boxed()).collect();
+            stream::iter(calls).buffered(concurrency).try_collect::<()>().await?;
         }
-        let concurrency = self.concurrency(calls);
-        let calls = calls.iter().zip(finished);
-        let calls: Vec<_> = calls.map(|(call, place)| self.call_into(call, place).boxed()).collect();
-        stream::iter(calls).buffered(concurrency).try_collect().await
+        Ok(Some(made.into_inner()).filter(|made| *made != ALL))
     }
 
     /// Returns how many of these calls may run concurrently.
@@ -50,8 +62,18 @@ impl WorkerRun {
         if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
     }
 
-    async fn call_into(&self, call: &ToolCall, place: &mut Option<CallResult>) -> Result<(), CallError> {
-        *place = Some(self.call(call).await?);
+    /// Makes the call with this index, unless the turn is interrupted before it.
+    async fn call_into(
+        &self,
+        (index, call): (usize, &ToolCall),
+        place: &mut Option<CallResult>,
+        made: &AtomicUsize,
+    ) -> Result<(), CallError> {
+        if index < made.load(Ordering::Relaxed) && self.is_interrupted() {
+            made.fetch_min(index, Ordering::Relaxed);
+        }
+        let is_made = index < made.load(Ordering::Relaxed);
+        *place = Some(if is_made { self.call(call).await? } else { interrupted(call) });
         Ok(())
     }
 
@@ -111,6 +133,13 @@ impl WorkerRun {
             None => error,
         }
     }
+}
+
+/// Returns the result of a call that was not made, since a message to the run interrupted the turn before.
+fn interrupted(call: &ToolCall) -> CallResult {
+    let result = ToolResult::new(call, INTERRUPTED).with_error(true);
+    let fault = CallFault { text: INTERRUPTED.to_owned(), is_invalid: false };
+    CallResult { result, fault: Some(fault), refusal: Some(Refusal::Interrupted), loaded: None }
 }
 
 fn tool_result(call: &ToolCall, mut returned: ToolReturn) -> ToolResult {
