@@ -162,11 +162,21 @@ impl Mailbox {
         if message.text.trim().is_empty() {
             return Err(SendError::Empty);
         }
+        self.add(message, CAPACITY)
+    }
+
+    /// Adds a message, also if many wait.
+    #[cfg(feature = "serve")]
+    pub(crate) fn deliver(&self, message: RunMessage) -> Result<(), SendError> {
+        self.add(message, usize::MAX)
+    }
+
+    fn add(&self, message: RunMessage, capacity: usize) -> Result<(), SendError> {
         let mut state = self.lock();
         if state.is_closed {
             return Err(SendError::Ended);
         }
-        if state.pending.len() >= CAPACITY {
+        if state.pending.len() >= capacity {
             return Err(SendError::Full);
         }
         state.pending.push(message);

@@ -302,6 +302,12 @@ impl RunHandle {
         self.mailbox.send(message.into())
     }
 
+    /// Sends a message, also if many wait: the service limits them.
+    #[cfg(feature = "serve")]
+    pub(crate) fn deliver(&self, message: RunMessage) -> Result<(), SendError> {
+        self.mailbox.deliver(message)
+    }
+
     /// Returns the messages that no worker has taken: those that wait, or that the run ended without.
     #[must_use]
     pub fn pending_messages(&self) -> Vec<RunMessage> {
