@@ -68,6 +68,11 @@ impl OpenCall {
         Self { name: name.to_owned(), run, handle, asks, events }
     }
 
+    /// Returns a handle of its run.
+    pub(super) fn handle(&self) -> RunHandle {
+        self.handle.clone()
+    }
+
     /// Waits until the call finishes or asks something, and reports its events meanwhile.
     ///
     /// It is cancel safe.

@@ -8,12 +8,15 @@ use std::time::Duration;
 use rmcp::ErrorData;
 use rmcp::model::{DetailedTask, InputResponses, Task};
 use rmcp::task_manager::{TaskContext, TaskFuture, TaskManager, TaskOptions};
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::ask::Ask;
 use super::client::{Client, Principal};
 use crate::base::mutex::IgnorePoison;
+use crate::plane::mailbox::{RunMessage, SendError};
+use crate::session::runtime::RunHandle;
 
 /// The tasks of all clients; they end with the service.
 pub(super) struct Tasks {
@@ -23,11 +26,43 @@ pub(super) struct Tasks {
     owners: Mutex<HashMap<String, Owner>>,
 }
 
+/// The key of an answer that no question has: a message to the run.
+const MESSAGE: &str = "message";
+
+/// A message to a run, unless it is a text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskMessage {
+    text: String,
+    #[serde(default)]
+    worker: Option<String>,
+    #[serde(default)]
+    interrupt: bool,
+}
+
+/// Reads a message to a run.
+fn read_message(message: Value) -> Result<RunMessage, String> {
+    if let Value::String(text) = message {
+        return Ok(RunMessage::new(text));
+    }
+    let fault = |error| {
+        format!("invalid `{MESSAGE}`: {error}; write a text, or an object with `text`, `worker` and `interrupt`")
+    };
+    let TaskMessage { text, worker, interrupt } = serde_json::from_value(message).map_err(fault)?;
+    let message = RunMessage::new(text);
+    let message = if interrupt { message.interrupt() } else { message };
+    Ok(match worker {
+        Some(worker) => message.to(worker),
+        None => message,
+    })
+}
+
 /// The client that a task belongs to.
 struct Owner {
     principal: Principal,
     /// When the task is forgotten; `None` for never.
     until: Option<Instant>,
+    run: RunHandle,
 }
 
 impl Tasks {
@@ -36,7 +71,12 @@ impl Tasks {
     }
 
     /// Starts a task of a client.
-    pub(super) fn spawn(&self, client: &Client, run: impl FnOnce(RunningTask) -> TaskFuture) -> Task {
+    pub(super) fn spawn(
+        &self,
+        client: &Client,
+        handle: RunHandle,
+        run: impl FnOnce(RunningTask) -> TaskFuture,
+    ) -> Task {
         let options = TaskOptions::new().with_ttl_ms(u64::try_from(self.expiry.as_millis()).unwrap_or(u64::MAX));
         let manager = self.manager.clone();
         let task =
@@ -46,7 +86,7 @@ impl Tasks {
         let until = now.checked_add(self.expiry.saturating_mul(2));
         let mut owners = self.owners.lock().ignore_poison();
         owners.retain(|_, owner| owner.until.is_none_or(|until| until > now));
-        owners.insert(task.task_id.clone(), Owner { principal: client.principal.clone(), until });
+        owners.insert(task.task_id.clone(), Owner { principal: client.principal.clone(), until, run: handle });
         task
     }
 
@@ -55,10 +95,22 @@ impl Tasks {
         self.manager.get_task(id)
     }
 
-    /// Passes answers on to a task.
-    pub(super) fn update(&self, client: &Client, id: &str, responses: InputResponses) -> Result<(), ErrorData> {
+    /// Passes answers on to a task, and the message to its run if there is one.
+    ///
+    /// Nothing is passed on if the message is refused.
+    pub(super) fn update(&self, client: &Client, id: &str, mut responses: InputResponses) -> Result<(), ErrorData> {
         self.check(client, id)?;
+        if let Some(message) = responses.remove(MESSAGE) {
+            self.send(id, message)?;
+        }
         self.manager.update_task(id, responses)
+    }
+
+    fn send(&self, id: &str, message: Value) -> Result<(), ErrorData> {
+        let message = read_message(message).map_err(|fault| ErrorData::invalid_params(fault, None))?;
+        let run = self.owners.lock().ignore_poison().get(id).map(|owner| owner.run.clone());
+        let sent = run.ok_or(SendError::Ended).and_then(|run| run.send(message));
+        sent.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
     }
 
     pub(super) fn cancel(&self, client: &Client, id: &str) -> Result<(), ErrorData> {

@@ -1,13 +1,8 @@
 //! Brings messages to the runs that this process drives.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
 use super::Shared;
 use super::active::RunSlot;
 use crate::app::serve::store::{MessageRow, StoreError};
-use crate::observe::journal::{JournalError, StepKind};
-use crate::plane::mailbox::RunMessage;
 
 impl Shared {
     /// Brings the messages after `last`, which clients sent through any process; `last` is then the number of the last one.
@@ -31,19 +26,12 @@ impl Shared {
         if messages.is_empty() {
             return Ok(());
         }
-        let joined = self.joined_messages(run).await?;
+        let joined = self.store.joined_messages(run).await?;
         for MessageRow { number, message, .. } in messages {
             if !message.id().is_some_and(|id| joined.contains(id)) {
                 let _ = slot.send(number, message);
             }
         }
         Ok(())
-    }
-
-    /// Returns the ids of the messages that have joined the conversation of a worker.
-    pub(in crate::app::serve) async fn joined_messages(&self, run: &str) -> Result<HashSet<Arc<str>>, JournalError> {
-        let records = self.records(run).await?.into_iter().filter(|record| record.kind == StepKind::Message);
-        let messages = records.filter_map(|record| serde_json::from_value::<Vec<RunMessage>>(record.value).ok());
-        Ok(messages.flatten().filter_map(|message| message.id().cloned()).collect())
     }
 }

@@ -197,7 +197,7 @@ async fn messages(shared: &Shared, id: &str) -> Result<Vec<MessageView>, Problem
     if messages.is_empty() {
         return Ok(Vec::new());
     }
-    let joined = shared.joined_messages(id).await?;
+    let joined = shared.store.joined_messages(id).await?;
     let view = |row: MessageRow| {
         let has_joined = row.message.id().is_some_and(|id| joined.contains(id));
         MessageView::new(row, has_joined)
