@@ -54,6 +54,12 @@ impl RunMessage {
         Self { interrupts: true, ..self }
     }
 
+    /// Sets the worker and whether it interrupts, as a client gives them.
+    #[cfg(any(feature = "mcp", feature = "serve"))]
+    pub(crate) fn with_options(self, worker: Option<String>, interrupts: bool) -> Self {
+        Self { worker, interrupts, ..self }
+    }
+
     /// Sets an id, which its event has. Default: none.
     #[must_use]
     pub fn with_id(self, id: impl Into<Arc<str>>) -> Self {

@@ -308,6 +308,12 @@ impl RunHandle {
         self.mailbox.deliver(message)
     }
 
+    /// Returns the messages to the run, without the rest of it.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
+        Arc::clone(&self.mailbox)
+    }
+
     /// Returns the messages that no worker has taken: those that wait, or that the run ended without.
     #[must_use]
     pub fn pending_messages(&self) -> Vec<RunMessage> {

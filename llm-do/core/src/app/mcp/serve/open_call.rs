@@ -16,6 +16,7 @@ use super::report::Reports;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Event, EventReceiver, event_channel};
+use crate::plane::mailbox::Mailbox;
 use crate::session::runtime::{RunHandle, Runtime};
 
 /// How many events wait for a client that is slow.
@@ -68,9 +69,9 @@ impl OpenCall {
         Self { name: name.to_owned(), run, handle, asks, events }
     }
 
-    /// Returns a handle of its run.
-    pub(super) fn handle(&self) -> RunHandle {
-        self.handle.clone()
+    /// Returns the messages to its run.
+    pub(super) fn mailbox(&self) -> Arc<Mailbox> {
+        self.handle.mailbox()
     }
 
     /// Waits until the call finishes or asks something, and reports its events meanwhile.

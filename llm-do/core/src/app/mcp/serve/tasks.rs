@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::ErrorData;
@@ -15,8 +15,7 @@ use tokio::time::{Instant, timeout};
 use super::ask::Ask;
 use super::client::{Client, Principal};
 use crate::base::mutex::IgnorePoison;
-use crate::plane::mailbox::{RunMessage, SendError};
-use crate::session::runtime::RunHandle;
+use crate::plane::mailbox::{Mailbox, RunMessage, SendError};
 
 /// The tasks of all clients; they end with the service.
 pub(super) struct Tasks {
@@ -49,12 +48,7 @@ fn read_message(message: Value) -> Result<RunMessage, String> {
         format!("invalid `{MESSAGE}`: {error}; write a text, or an object with `text`, `worker` and `interrupt`")
     };
     let TaskMessage { text, worker, interrupt } = serde_json::from_value(message).map_err(fault)?;
-    let message = RunMessage::new(text);
-    let message = if interrupt { message.interrupt() } else { message };
-    Ok(match worker {
-        Some(worker) => message.to(worker),
-        None => message,
-    })
+    Ok(RunMessage::new(text).with_options(worker, interrupt))
 }
 
 /// The client that a task belongs to.
@@ -62,7 +56,8 @@ struct Owner {
     principal: Principal,
     /// When the task is forgotten; `None` for never.
     until: Option<Instant>,
-    run: RunHandle,
+    /// The messages to its run.
+    mailbox: Arc<Mailbox>,
 }
 
 impl Tasks {
@@ -74,7 +69,7 @@ impl Tasks {
     pub(super) fn spawn(
         &self,
         client: &Client,
-        handle: RunHandle,
+        mailbox: Arc<Mailbox>,
         run: impl FnOnce(RunningTask) -> TaskFuture,
     ) -> Task {
         let options = TaskOptions::new().with_ttl_ms(u64::try_from(self.expiry.as_millis()).unwrap_or(u64::MAX));
@@ -86,7 +81,7 @@ impl Tasks {
         let until = now.checked_add(self.expiry.saturating_mul(2));
         let mut owners = self.owners.lock().ignore_poison();
         owners.retain(|_, owner| owner.until.is_none_or(|until| until > now));
-        owners.insert(task.task_id.clone(), Owner { principal: client.principal.clone(), until, run: handle });
+        owners.insert(task.task_id.clone(), Owner { principal: client.principal.clone(), until, mailbox });
         task
     }
 
@@ -108,8 +103,8 @@ impl Tasks {
 
     fn send(&self, id: &str, message: Value) -> Result<(), ErrorData> {
         let message = read_message(message).map_err(|fault| ErrorData::invalid_params(fault, None))?;
-        let run = self.owners.lock().ignore_poison().get(id).map(|owner| owner.run.clone());
-        let sent = run.ok_or(SendError::Ended).and_then(|run| run.send(message));
+        let mailbox = self.owners.lock().ignore_poison().get(id).map(|owner| Arc::clone(&owner.mailbox));
+        let sent = mailbox.ok_or(SendError::Ended).and_then(|mailbox| mailbox.send(message));
         sent.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
     }
 

@@ -46,7 +46,7 @@ pub(super) async fn send(
     if message.trim().is_empty() {
         return Err(Problem::invalid("`message` is empty: write a text"));
     }
-    let message = with_options(RunMessage::new(message), worker, interrupt);
+    let message = RunMessage::new(message).with_options(worker, interrupt);
     let new = new_message(&shared, &client, run.tenant.into(), &id, message, idempotency_key(&headers)?);
     match bring(&shared, new).await? {
         Ok(()) => accepted(&shared, &client, &id).await,
@@ -55,14 +55,6 @@ pub(super) async fn send(
             let text = "the run has ended and takes no more messages; start another run";
             Err(Problem::new(StatusCode::CONFLICT, "already_finished", text))
         }
-    }
-}
-
-fn with_options(message: RunMessage, worker: Option<String>, interrupt: bool) -> RunMessage {
-    let message = if interrupt { message.interrupt() } else { message };
-    match worker {
-        Some(worker) => message.to(worker),
-        None => message,
     }
 }
 
@@ -132,7 +124,7 @@ pub(super) async fn start_or_join(
             inserted => return started(inserted, client.may(Role::Watch)),
         };
         let Some(text) = only_text(&new.arguments) else { return Err(chat_busy(&run)) };
-        let message = with_options(RunMessage::new(text), None, interrupt);
+        let message = RunMessage::new(text).with_options(None, interrupt);
         let (tenant, key) = (Arc::clone(&new.tenant), new.idempotency_key.clone());
         match bring(shared, new_message(shared, client, tenant, &run, message, key)).await? {
             Ok(()) => return accepted(shared, client, &run).await,
