@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use llm_do::approval::{Policy, Rule};
 use llm_do::mcp::HttpOptions;
+use llm_do::model::Message;
+use llm_do::testing::{Answer, FunctionModel};
 use rmcp::model::{
     CallToolResponse, CancelTaskParams, DetailedTask, GetTaskParams, TaskPayload, TaskStatus, UpdateTaskParams,
 };
