@@ -104,7 +104,7 @@ struct Dialogue {
     store: Store,
     progress: Progress,
     lines: Lines,
-    /// What the user typed while an answer was under way, and its run did not take: the next messages.
+    /// What the user typed while an answer was pending, and its run did not take: the next messages.
     typed: VecDeque<String>,
     compact: CompactOnDemand,
     /// The effects of the latest message.
@@ -314,7 +314,7 @@ async fn typed(listener: &mut Option<Listener>) -> String {
     }
 }
 
-/// Returns what the user is told about a message.
+/// Returns the note about a message that a run has taken.
 fn taken(message: &RunMessage) -> &'static str {
     if message.interrupts() {
         "the model is interrupted, and gets your message"

@@ -1,4 +1,4 @@
-//! What the user types at the terminal while a run is under way and no question is open.
+//! What the user types at the terminal while a run runs and no question is open.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Messages to runs that are under way: where they join, what they interrupt, and how they are replayed.
+//! Messages to unfinished runs: where they join, what they interrupt, and how they are replayed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -54,7 +54,7 @@ static SPEAKERS: Mutex<BTreeMap<String, Speaker>> = Mutex::new(BTreeMap::new());
 #[tool(effect = idempotent)]
 fn speak(test: String, text: String, interrupt: bool) -> String {
     let message = RunMessage::new(text);
-    SPEAKERS.lock().unwrap()[&test].say(if interrupt { message.interrupt() } else { message });
+    SPEAKERS.lock().unwrap()[&test].send(if interrupt { message.interrupt() } else { message });
     "spoken".into()
 }
 
@@ -79,7 +79,7 @@ impl Speaker {
         *self.0.lock().unwrap() = Some(run);
     }
 
-    fn say(&self, message: impl Into<RunMessage>) {
+    fn send(&self, message: impl Into<RunMessage>) {
         let run = self.0.lock().unwrap().clone();
         run.expect("the run is started").send(message).unwrap();
     }
@@ -90,7 +90,7 @@ impl Speaker {
 enum Piece {
     Text(&'static str),
     /// The user speaks to the run.
-    Say(RunMessage),
+    Send(RunMessage),
     Done(Vec<ResponsePart>),
     /// The answer goes no further.
     Hang,
@@ -150,8 +150,8 @@ impl Model for Talker {
             async move {
                 match piece {
                     Piece::Text(text) => Some(Ok(StreamEvent::Text(text.to_owned()))),
-                    Piece::Say(message) => {
-                        model.speaker.say(message);
+                    Piece::Send(message) => {
+                        model.speaker.send(message);
                         None
                     }
                     Piece::Done(parts) => {
@@ -208,12 +208,12 @@ fn calls(calls: &[(&str, Value)]) -> Piece {
     Piece::Done(calls.iter().enumerate().map(call).collect())
 }
 
-fn say(message: impl Into<RunMessage>) -> Piece {
-    Piece::Say(message.into())
+fn sent(message: impl Into<RunMessage>) -> Piece {
+    Piece::Send(message.into())
 }
 
 fn stop(message: &str) -> Piece {
-    Piece::Say(RunMessage::new(message).interrupt())
+    Piece::Send(RunMessage::new(message).interrupt())
 }
 
 fn note() -> (&'static str, Value) {
@@ -238,7 +238,7 @@ fn messages(history: &History) -> Vec<String> {
 
 #[tokio::test]
 async fn a_message_in_the_middle_of_a_stream_joins_after_the_results_of_the_turn() {
-    let model = Talker::new([vec![Piece::Text("I "), say("By train."), calls(&[note()])], vec![text("Planned.")]]);
+    let model = Talker::new([vec![Piece::Text("I "), sent("By train."), calls(&[note()])], vec![text("Planned.")]]);
     let (result, handle) = run(&model).await;
     assert_eq!(result.unwrap(), "Planned.");
     assert_eq!(model.last(1, 3), ["model: jot_down", "results: jot_down: noted", "user: By train."]);
@@ -256,7 +256,7 @@ async fn a_message_that_is_sent_before_the_run_starts_is_in_its_first_request() 
 
 #[tokio::test]
 async fn a_message_during_the_last_answer_is_answered_before_the_run_ends() {
-    let model = Talker::new([vec![say("And back."), text("There.")], vec![text("There and back.")]]);
+    let model = Talker::new([vec![sent("And back."), text("There.")], vec![text("There and back.")]]);
     let (result, handle) = run(&model).await;
     assert_eq!(result.unwrap(), "There and back.");
     assert_eq!(model.last(1, 2), ["model: There.", "user: And back."]);
@@ -278,7 +278,7 @@ async fn a_message_during_an_approval_joins_after_the_call() {
     let (recorder, speaker) = (Recorder::new(), model.speaker.clone());
     let builder = Runtime::builder().force_model(model.clone()).streaming(true).sink(recorder.clone());
     let builder = builder.approve_with(move |_| {
-        speaker.say("Keep the receipt.");
+        speaker.send("Keep the receipt.");
         async { Decision::approve() }
     });
     assert_eq!(run_of(&model, builder).await.0.unwrap(), "Spent.");
@@ -344,14 +344,14 @@ async fn a_run_without_a_worker_leaves_its_messages() {
 
 #[tokio::test]
 async fn limits_hold_for_messages() {
-    let model = Talker::new([vec![say("And back."), text("There.")]]);
+    let model = Talker::new([vec![sent("And back."), text("There.")]]);
     let start = model.builder().build().unwrap().start(spoken_once { input: "Plan.".into() });
     let handle = start.handle();
     model.speaker.set(handle.clone());
     assert_eq!(start.await.unwrap(), "There.", "the answer counts, and the message has no further request");
     assert_eq!(handle.pending_messages(), [RunMessage::new("And back.")]);
 
-    let model = Talker::new([vec![say("And back."), text("There.")]]);
+    let model = Talker::new([vec![sent("And back."), text("There.")]]);
     let (result, _) = run_of(&model, model.builder().limits(Limits::new().requests(1))).await;
     assert!(matches!(result, Err(CallError::Limit { .. })), "{result:?}");
 }
@@ -362,7 +362,7 @@ async fn a_message_to_a_nested_worker_joins_its_conversation_alone() {
     let to_helper = RunMessage::new("Quickly.").to("spoken_helper");
     let model = Talker::new([
         vec![calls(&[helper])],
-        vec![say(to_helper), say("Politely."), text("Here.")],
+        vec![sent(to_helper), sent("Politely."), text("Here.")],
         vec![text("Here, quickly.")],
         vec![text("Thank you.")],
     ]);
@@ -373,7 +373,7 @@ async fn a_message_to_a_nested_worker_joins_its_conversation_alone() {
 
 #[tokio::test]
 async fn a_question_takes_no_messages() {
-    let model = Talker::new([vec![say("Be brief."), text("7")], vec![text("!")]]);
+    let model = Talker::new([vec![sent("Be brief."), text("7")], vec![text("!")]]);
     let start = model.builder().build().unwrap().start(question_first {});
     model.speaker.set(start.handle());
     assert_eq!(start.await.unwrap(), "7!");
@@ -416,10 +416,10 @@ async fn recorded(model: &Talker, journal: Arc<dyn Journal>) -> (String, Vec<Str
 fn all_kinds(test: &str) -> Talker {
     let interrupting = ("speak", json!({ "test": test, "text": "Stop.", "interrupt": true }));
     let model = Talker::new([
-        vec![say("By train."), calls(&[note()])],
+        vec![sent("By train."), calls(&[note()])],
         vec![Piece::Text("Take "), stop("In French."), Piece::Hang],
         vec![calls(&[interrupting, note()])],
-        vec![say("And back."), text("Prenez.")],
+        vec![sent("And back."), text("Prenez.")],
         vec![text("Prenez, et retour.")],
     ]);
     SPEAKERS.lock().unwrap().insert(test.into(), model.speaker.clone());
@@ -458,7 +458,7 @@ async fn a_finished_run_that_is_replayed_takes_no_messages() {
 #[tokio::test]
 async fn a_run_that_died_after_a_message_goes_on_with_it_and_takes_new_ones_later() {
     let journal = MemoryJournal::new();
-    let model = Talker::new([vec![say("By train."), calls(&[note()])], vec![Piece::Hang]]);
+    let model = Talker::new([vec![sent("By train."), calls(&[note()])], vec![Piece::Hang]]);
     tokio::select! {
         biased;
         () = model.hanging.notified() => {}

@@ -51,7 +51,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns what the user types while an answer is under way as a message to its run; `None` for what is no message.
+/// Returns what the user types while an answer is pending as a message to its run; `None` for a command or an empty line.
 pub(super) fn steering(text: &str) -> Option<RunMessage> {
     let Input::Message(text) = Input::parse(text) else { return None };
     Some(match text.strip_prefix(INTERRUPTS).map(str::trim_start) {

@@ -27,7 +27,7 @@ impl Lines {
         matches!(self, Self::Terminal(_))
     }
 
-    /// Listens to what the user types while an answer is under way; `None` without a terminal.
+    /// Listens to what the user types while an answer is pending; `None` without a terminal.
     pub(super) fn listen(&self) -> Option<Listener> {
         match self {
             Self::Terminal(user) => Listener::start(user.terminal().clone()),

@@ -1,4 +1,4 @@
-//! Messages to a run while it is under way, and the workers that take them.
+//! Messages to a run while it runs, and the workers that take them.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,7 +11,7 @@ use crate::base::mutex::IgnorePoison;
 /// The maximum number of messages of a run that no worker has taken yet.
 const CAPACITY: usize = 100;
 
-/// A message to a run that is under way: see [`RunHandle::send`](crate::session::runtime::RunHandle::send).
+/// A message to an unfinished run: see [`RunHandle::send`](crate::session::runtime::RunHandle::send).
 ///
 /// # Examples
 ///
@@ -107,7 +107,7 @@ impl From<String> for RunMessage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The run has ended, or no run is under way.
+    /// The run has ended, or has not begun in a chat.
     #[error("the run has ended and takes no more messages; start another run")]
     Ended,
     /// The message has no text.

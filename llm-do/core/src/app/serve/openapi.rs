@@ -108,7 +108,7 @@ const OPERATIONS: &[Operation] = &[
         ..post(
             "/runs/{id}/messages",
             "send_to_run",
-            "Sends a message to a run that is under way: it joins the conversation of a worker.",
+            "Sends a message to an unfinished run: it joins the conversation of a worker.",
             Role::Start,
             "SendToRun",
             "202",

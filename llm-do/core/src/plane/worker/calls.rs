@@ -35,7 +35,7 @@ impl WorkerRun {
     /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order. The result of each call is put
     /// into its place as soon as the call finishes, so that it is kept if another call ends the turn.
     ///
-    /// Returns how many calls were made, if a message to the run interrupted them: the others get a result that tells so. Of
+    /// Returns how many calls were made, if a message to the run interrupted them: each call after those gets a result with that reason. Of
     /// several errors, that of the first call in order is returned.
     pub(super) async fn call_all(
         &self,

@@ -139,7 +139,7 @@ impl Chat {
         self.continued(name, self.runtime.start_named(name, arguments))
     }
 
-    /// Returns a handle to send messages to the root call that is under way.
+    /// Returns a handle to send messages to the root call that runs.
     ///
     /// # Examples
     ///
@@ -221,16 +221,16 @@ impl Clone for Chat {
     }
 }
 
-/// A handle to send messages to the root call of a [`Chat`] that is under way. Cloning is cheap.
+/// A handle to send messages to the root call of a [`Chat`] that runs. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct ChatHandle(Arc<Mutex<Option<RunHandle>>>);
 
 impl ChatHandle {
-    /// Sends a message to the root call that is under way: see [`RunHandle::send`].
+    /// Sends a message to the root call that runs: see [`RunHandle::send`].
     ///
     /// # Errors
     ///
-    /// Returns a [`SendError`] like [`RunHandle::send`]; [`SendError::Ended`] also if no root call is under way.
+    /// Returns a [`SendError`] like [`RunHandle::send`]; [`SendError::Ended`] also if no root call runs.
     pub fn send(&self, message: impl Into<RunMessage>) -> Result<(), SendError> {
         self.lock().as_ref().ok_or(SendError::Ended)?.send(message)
     }

@@ -252,7 +252,7 @@ impl RunHandle {
         self.user.get().and_then(CallContext::plan).unwrap_or_default()
     }
 
-    /// Sends a message to the run while it is under way.
+    /// Sends a message to the run while it runs.
     ///
     /// It joins the conversation of the worker that it is addressed to, or else of the outermost worker that runs, once the model
     /// has answered and the calls of that answer are made. The model then gets one more request, also if its answer was the last

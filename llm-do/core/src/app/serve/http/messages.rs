@@ -1,4 +1,4 @@
-//! Messages to runs that are under way.
+//! Messages to unfinished runs.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -136,7 +136,7 @@ pub(in crate::app::serve) struct RunView {
     /// Its approvals and questions, if one run was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits: Vec<WaitView>,
-    /// The messages that it got while it was under way, if one run was requested.
+    /// The messages that it got before it ended, if one run was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<MessageView>,
     /// The calls that may have changed something, in their order, if one run was requested that failed or was cancelled.
@@ -243,7 +243,7 @@ impl RunView {
         }
     }
 
-    /// Adds the messages that it got while it was under way.
+    /// Adds the messages that it got before it ended.
     pub(super) fn with_messages(self, messages: Vec<MessageView>) -> Self {
         Self { messages, ..self }
     }
@@ -271,7 +271,7 @@ pub(in crate::app::serve) struct SettleCall {
     pub(super) outcome: Settlement,
 }
 
-/// A message to a run that is under way.
+/// A message to an unfinished run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "::schemars")]

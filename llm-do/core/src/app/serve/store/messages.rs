@@ -156,7 +156,7 @@ impl Store {
         self.database.read(read).await
     }
 
-    /// Returns the number of the last message; 0 if there is none.
+    /// Returns the number of the last message; 0 without a message.
     pub(in crate::app::serve) async fn last_message(&self) -> Result<i64, StoreError> {
         let sql = "SELECT coalesce(max(number), 0) FROM messages";
         self.database.read(move |connection| connection.query_row(sql, params![], |row| row.get(0))).await
