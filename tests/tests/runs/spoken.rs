@@ -149,7 +149,7 @@ impl Model for Talker {
             let model = model.clone();
             async move {
                 match piece {
-                    Piece::Text(text) => Some(Ok(StreamEvent::Text(text.to_owned()))),
+                    Piece::Text(text) => Some(Ok::<_, ProviderError>(StreamEvent::Text(text.to_owned()))),
                     Piece::Send(message) => {
                         model.speaker.send(message);
                         None

@@ -93,6 +93,8 @@ struct SavedTurns {
     finished: Vec<Option<CallResult>>,
     /// How many calls of the turn were made, if a message interrupted it.
     made: Option<usize>,
+    /// Whether the last answer came from the journal.
+    is_replay: bool,
     worker: Arc<WorkerRun>,
 }
 
@@ -134,17 +136,20 @@ impl WorkerRun {
         messages.push(message);
         let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
         let turns = Turns::new(messages, kept, limits);
-        let mut saved = SavedTurns { turns, finished: Vec::new(), made: None, worker: Arc::clone(&self) };
+        let (finished, worker) = (Vec::new(), Arc::clone(&self));
+        let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
         saved.turns.add_loaded(loaded);
         let _takes_messages = self.take_messages();
         loop {
             let made = saved.made.take();
             self.join_messages(&mut saved.turns, made).await?;
             match saved.turns.step() {
-                Step::Request(_) => self.ask(&mut saved.turns).await?,
+                Step::Request(_) => saved.is_replay = self.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {
                     saved.finished.resize_with(calls.len(), || None);
-                    saved.made = self.call_all(calls, saved.turns.turn(), &mut saved.finished).await?;
+                    let interruption = self.interruption(saved.turns.turn(), calls.len(), saved.is_replay);
+                    self.call_all(calls, &mut saved.finished, &interruption).await?;
+                    saved.made = interruption.made();
                     saved.turns.handle_results(saved.finished.drain(..).flatten().collect());
                     saved.turns.add_user_messages(&self.ctx.frame().take_user_messages());
                 }
@@ -159,10 +164,10 @@ impl WorkerRun {
         }
     }
 
-    /// Sends one request to the model, and passes its response to the turns.
-    async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
+    /// Sends one request to the model, and passes its response to the turns; returns whether it came from the journal.
+    async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<bool, CallError> {
         self.process(turns).await?;
-        let (response, refused) = self.exchange(turns).await?;
+        let (StepOutcome { value: response, is_replayed }, refused) = self.exchange(turns).await?;
         let retry = if let Some(reason) = refused {
             turns.reject_response(response, reason)
         } else {
@@ -172,11 +177,11 @@ impl WorkerRun {
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
         }
-        Ok(())
+        Ok(is_replayed)
     }
 
     /// Sends one request, and reports its response; also returns the reason if a guard refused it.
-    async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(Response, Option<String>), CallError> {
+    async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(StepOutcome<Response>, Option<String>), CallError> {
         let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
             // Boxed, since most sessions have no guards.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
@@ -190,7 +195,7 @@ impl WorkerRun {
             replayed: is_replayed,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
-        Ok((response, refused))
+        Ok((StepOutcome { value: response, is_replayed }, refused))
     }
 
     /// Runs the history processors of the session.

@@ -1,12 +1,11 @@
 //! Makes the tool calls of one turn, and returns their results to the model.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use llm_do_providers::{ToolCall, ToolResult};
 use serde_json::json;
 
 use super::WorkerRun;
+use super::messages::Interruption;
 use super::tool_search::Found;
 use super::turn::{CallFault, CallResult, Refusal};
 use crate::base::error::{CallError, chain};
@@ -14,9 +13,6 @@ use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind};
 use crate::plane::context::GivenArguments;
 use crate::plane::declared::Callee;
-
-/// The number of calls of a turn that nothing interrupts.
-const ALL: usize = usize::MAX;
 
 /// The result that a model sees for a call that was not made because of a message.
 const INTERRUPTED: &str = "not run: the user interrupted; read the user's message";
@@ -35,25 +31,22 @@ impl WorkerRun {
     /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order. The result of each call is put
     /// into its place as soon as the call finishes, so that it is kept if another call ends the turn.
     ///
-    /// Returns how many calls were made, if a message to the run interrupted them: each call after those gets a result with that reason. Of
-    /// several errors, that of the first call in order is returned.
+    /// A call that is not made because of a message to the run has a result with that reason. Of several errors, that of the first
+    /// call in order is returned.
     pub(super) async fn call_all(
         &self,
         calls: &[ToolCall],
-        turn: u32,
         finished: &mut [Option<CallResult>],
-    ) -> Result<Option<usize>, CallError> {
-        let made = AtomicUsize::new(self.recorded_interruption(turn, calls.len()).unwrap_or(ALL));
+        interruption: &Interruption,
+    ) -> Result<(), CallError> {
         if let ([call], [place]) = (calls, &mut *finished) {
             // Most turns: nothing is queued.
-            self.call_into((0, call), place, &made).boxed().await?;
-        } else {
-            let concurrency = self.concurrency(calls);
-            let calls = calls.iter().enumerate().zip(finished);
-            let calls: Vec<_> = calls.map(|(call, place)| self.call_into(call, place, &made).boxed()).collect();
-            stream::iter(calls).buffered(concurrency).try_collect::<()>().await?;
+            return self.call_into((0, call), place, interruption).boxed().await;
         }
-        Ok(Some(made.into_inner()).filter(|made| *made != ALL))
+        let concurrency = self.concurrency(calls);
+        let calls = calls.iter().enumerate().zip(finished);
+        let calls: Vec<_> = calls.map(|(call, place)| self.call_into(call, place, interruption).boxed()).collect();
+        stream::iter(calls).buffered(concurrency).try_collect().await
     }
 
     /// Returns how many of these calls may run concurrently.
@@ -67,12 +60,9 @@ impl WorkerRun {
         &self,
         (index, call): (usize, &ToolCall),
         place: &mut Option<CallResult>,
-        made: &AtomicUsize,
+        interruption: &Interruption,
     ) -> Result<(), CallError> {
-        if index < made.load(Ordering::Relaxed) && self.is_interrupted() {
-            made.fetch_min(index, Ordering::Relaxed);
-        }
-        let is_made = index < made.load(Ordering::Relaxed);
+        let is_made = self.is_made(index, interruption);
         *place = Some(if is_made { self.call(call).await? } else { interrupted(call) });
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Messages to the run that join a worker's conversation, as steps of the journal.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use llm_do_providers::{FinishReason, Response, ResponsePart, Usage};
@@ -48,6 +49,25 @@ fn position(turn: u32, made: Option<usize>) -> Value {
     match made {
         Some(made) => json!({ "after": turn, "made": made }),
         None => json!({ "after": turn }),
+    }
+}
+
+/// The number of calls of a turn that nothing interrupts.
+const ALL: usize = usize::MAX;
+
+/// How a message interrupts the calls of one turn.
+#[derive(Debug)]
+pub(super) struct Interruption {
+    /// How many calls are made.
+    made: AtomicUsize,
+    /// Whether the next call may have begun in an earlier process.
+    is_replay: AtomicBool,
+}
+
+impl Interruption {
+    /// Returns how many calls were made, if a message interrupted them.
+    pub(super) fn made(self) -> Option<usize> {
+        Some(self.made.into_inner()).filter(|made| *made != ALL)
     }
 }
 
@@ -115,15 +135,25 @@ impl WorkerRun {
         })
     }
 
-    /// Returns how many of the calls of a turn were made, if the journal has a message that interrupted them.
-    pub(super) fn recorded_interruption(&self, turn: u32, calls: usize) -> Option<usize> {
-        self.ctx.journal()?;
-        (0..calls).find(|made| self.is_recorded(&position(turn, Some(*made))))
+    /// Returns what is known of an interruption before the calls of a turn are made; `is_replay` is whether its answer came from the
+    /// journal.
+    pub(super) fn interruption(&self, turn: u32, calls: usize, is_replay: bool) -> Interruption {
+        let has_journal = self.ctx.journal().is_some();
+        let mut made = (0..calls).filter(|_| has_journal);
+        let recorded = made.find(|made| self.is_recorded(&position(turn, Some(*made))));
+        Interruption { made: recorded.unwrap_or(ALL).into(), is_replay: is_replay.into() }
     }
 
-    /// Returns whether a new message interrupts the turn.
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.mail.as_ref().is_some_and(|mail| mail.has_interruption() && !self.is_replaying())
+    /// Returns whether the call of a turn with this index is made: none after a message that interrupts.
+    ///
+    /// In a resumed run, the first call without a record is made: it may have begun, or waits for approval.
+    pub(super) fn is_made(&self, index: usize, Interruption { made, is_replay }: &Interruption) -> bool {
+        if is_replay.load(Ordering::Relaxed) {
+            is_replay.store(self.is_replaying(), Ordering::Relaxed);
+        } else if self.mail.as_ref().is_some_and(Mail::has_interruption) {
+            made.fetch_min(index, Ordering::Relaxed);
+        }
+        index < made.load(Ordering::Relaxed)
     }
 
     /// Waits until a new message interrupts the request in flight.
