@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use futures_util::{StreamExt, stream};
 use llm_do::approval::{ApprovalMode, Decision};
 use llm_do::event::EventKind;
+use llm_do::guard::{FunctionGuard, Refusal};
+use llm_do::harden::Cases;
 use llm_do::journal::{FileJournal, Journal, MemoryJournal, SqliteJournal, StepKind};
 use llm_do::model::{
     Message, Profile, ProviderError, Request, Response, ResponsePart, ResponseStream, StreamEvent, ToolCall, UserPart,
@@ -472,4 +474,29 @@ async fn a_run_that_died_after_a_message_goes_on_with_it_and_takes_new_ones_late
     assert_eq!(start.await.unwrap(), "Booked.");
     assert_eq!(resumed.requests()[0], model.requests()[1], "the recorded message, and not the new one");
     assert_eq!(resumed.last(1, 2), ["model: Planned.", "user: Book it."]);
+}
+
+#[tokio::test]
+async fn a_guard_sees_a_message_in_the_request_that_has_it() {
+    let model = Talker::new([vec![sent("The password is 1234."), text("There.")]]);
+    let guard = FunctionGuard::new("passwords").before_request(|request| {
+        let has_password = request.messages().iter().any(|message| shown(message).contains("password"));
+        if has_password { Err(Refusal::stop("no passwords")) } else { Ok(()) }
+    });
+    let (result, _) = run_of(&model, model.builder().guard(guard)).await;
+    assert!(matches!(result, Err(CallError::Refused { .. })), "{result:?}");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_after_a_message_is_left_out_of_the_cases_of_its_worker() {
+    let cases = async |model: Talker| {
+        let journal = MemoryJournal::new();
+        recorded(&model, Arc::new(journal.clone())).await;
+        let mut cases = Cases::of("spoken_to");
+        cases.add(journal.records());
+        cases.len()
+    };
+    assert_eq!(cases(Talker::new([vec![text("There.")]])).await, 1);
+    assert_eq!(cases(Talker::new([vec![sent("And back."), text("There.")], vec![text("Both.")]])).await, 0);
 }
