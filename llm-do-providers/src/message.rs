@@ -261,6 +261,8 @@ pub enum FinishReason {
     /// If a call of such an answer has empty or incomplete arguments, a worker runs none of its calls and requests a
     /// new answer.
     Other,
+    /// A message to the run interrupted the answer: only the text that had arrived is left. Models do not return this.
+    Interrupted,
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@
 //! | configure a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`](model::FallbackModel), [`LimitedModel`](model::LimitedModel), [`model_provider!`](model::model_provider) |
 //! | describe a model that the built-in table does not know | [`CapabilityTable`](model::CapabilityTable), [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
 //! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
-//! | get the usage and history of a run, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
+//! | get the usage and history of a run, send it a message, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
 //! | continue a conversation | [`Chat`], [`CallContext::thread`], [`History`] |
 //! | shorten a long conversation | [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
@@ -275,7 +275,8 @@ pub mod registry {
 /// How a [`Runtime`] is set up, and how its runs begin.
 pub mod runtime {
     pub use llm_do_core::plane::function_tool::{FunctionTool, SubtaskTool};
-    pub use llm_do_core::session::runtime::{BuildError, ChatState, RunHandle, RuntimeBuilder, Start};
+    pub use llm_do_core::plane::mailbox::{RunMessage, SendError};
+    pub use llm_do_core::session::runtime::{BuildError, ChatHandle, ChatState, RunHandle, RuntimeBuilder, Start};
 }
 
 #[cfg(feature = "script")]

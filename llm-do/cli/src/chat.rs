@@ -5,13 +5,17 @@ mod compact_on_demand;
 mod lines;
 mod saved;
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::pin::pin;
 use std::sync::Arc;
 
+use llm_do_core::base::error::CallError;
 use llm_do_core::base::printable::printable;
 use llm_do_core::observe::event::{EffectSink, Verbosity};
 use llm_do_core::plane::history::History;
+use llm_do_core::plane::mailbox::RunMessage;
 use llm_do_core::plane::registry::{Registered, Registry};
 use llm_do_core::session::runtime::{Chat, Runtime, RuntimeBuilder};
 use serde_json::Value;
@@ -23,6 +27,7 @@ use self::lines::Lines;
 use self::saved::{Saved, Store};
 use super::args::ChatOptions;
 use super::input::{attach, from_prompt, named, read_files};
+use super::listener::Listener;
 use super::output::print_unless_shown;
 use super::progress::Progress;
 use super::run::{configure, described, terminated};
@@ -72,6 +77,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         store,
         progress,
         lines,
+        typed: VecDeque::new(),
         compact,
         effects,
         verbosity: settings.verbosity(),
@@ -98,6 +104,8 @@ struct Dialogue {
     store: Store,
     progress: Progress,
     lines: Lines,
+    /// What the user typed while an answer was pending, and its run did not take: the next messages.
+    typed: VecDeque<String>,
     compact: CompactOnDemand,
     /// The effects of the latest message.
     effects: Arc<EffectSink>,
@@ -119,7 +127,7 @@ impl Dialogue {
         self.greet();
         loop {
             let line = tokio::select! {
-                line = self.lines.next() => line?,
+                line = next_line(&mut self.typed, &self.lines) => line?,
                 () = self.termination.cancelled() => None,
                 interrupted = tokio::signal::ctrl_c() => match interrupted {
                     Ok(()) => None,
@@ -162,11 +170,7 @@ impl Dialogue {
         let item = self.item();
         let mut arguments = from_prompt(&item, text, &[])?;
         attach(self.files.clone(), &mut arguments);
-        let result = tokio::select! {
-            result = self.chat.send_named(&self.partner, arguments) => Some(result),
-            _ = tokio::signal::ctrl_c() => None,
-            () = self.termination.cancelled() => None,
-        };
+        let result = self.answer(arguments).await;
         self.progress.settle().await;
         let shown = self.progress.take_answer();
         // Saved before the answer is printed, since a reader of the answer may end the program.
@@ -181,6 +185,30 @@ impl Dialogue {
             None => self.fail("stopped by the user"),
         }
         Ok(())
+    }
+
+    /// Sends arguments and waits for the answer; passes on what the user types meanwhile. `None` if the user stops it.
+    async fn answer(&mut self, arguments: Value) -> Option<Result<Value, CallError>> {
+        let (run, mut listener) = (self.chat.handle(), self.lines.listen());
+        let mut interrupted = pin!(tokio::signal::ctrl_c());
+        let mut answering = self.chat.send_named(&self.partner, arguments);
+        let result = loop {
+            tokio::select! {
+                result = &mut answering => break Some(result),
+                _ = &mut interrupted => break None,
+                () = self.termination.cancelled() => break None,
+                text = typed(&mut listener) => match command::steering(&text) {
+                    Some(message) if run.send(message.clone()).is_ok() => note(taken(&message)),
+                    Some(_) => self.typed.push_back(text),
+                    None => note("commands wait until the answer is complete; Ctrl+C stops it"),
+                },
+            }
+        };
+        drop(answering);
+        if let Some(listener) = listener {
+            self.typed.extend(listener.stop().await);
+        }
+        result
     }
 
     fn item(&self) -> Arc<Registered> {
@@ -267,6 +295,31 @@ impl Dialogue {
             }
         }
         print(printable(text.trim_end()).as_ref())
+    }
+}
+
+/// Returns the next line: what was typed before, or is typed now.
+async fn next_line(typed: &mut VecDeque<String>, lines: &Lines) -> Result<Option<String>, CommandError> {
+    match typed.pop_front() {
+        Some(line) => Ok(Some(line)),
+        None => lines.next().await,
+    }
+}
+
+/// Returns what the user types next; never returns if nothing listens.
+async fn typed(listener: &mut Option<Listener>) -> String {
+    match listener {
+        Some(listener) => listener.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns the note about a message that a run has taken.
+fn taken(message: &RunMessage) -> &'static str {
+    if message.interrupts() {
+        "the model is interrupted, and gets your message"
+    } else {
+        "the model gets your message after what it does now; begin with `!` to interrupt it"
     }
 }
 

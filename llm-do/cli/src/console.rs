@@ -38,11 +38,18 @@ impl Terminal {
     /// input.
     pub(super) fn message(&mut self, prompt: &str) -> io::Result<Option<String>> {
         io::stderr().write_all(prompt.as_bytes())?;
-        let text = self.keyboard.read_text()?;
+        let text = self.typed()?;
         if text.is_none() {
             io::stderr().write_all(b"\n")?;
         }
         Ok(text)
+    }
+}
+
+impl Terminal {
+    /// Returns what the user types or pastes next, without a prompt; `None` at the end of the input.
+    pub(super) fn typed(&mut self) -> io::Result<Option<String>> {
+        self.keyboard.read_text()
     }
 }
 

@@ -22,6 +22,7 @@ mod init;
 mod input;
 mod journal;
 mod keyboard;
+mod listener;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod out_folder;
@@ -39,6 +40,7 @@ mod serve;
 mod setup;
 mod state;
 mod stdout;
+mod terminal_lock;
 mod terminal_user;
 mod tools;
 #[cfg(feature = "trace")]

@@ -17,6 +17,7 @@ use llm_do_core::plane::registry::Registry;
 
 use super::gate::{ClosedGate, Gate};
 use super::keyboard::width;
+use super::terminal_lock::TerminalLock;
 
 /// Shows events in order through one queue, and a status line if standard error is a terminal.
 #[derive(Clone, Debug)]
@@ -25,6 +26,7 @@ pub(super) struct Progress {
     gate: Gate,
     queue: Arc<Queue>,
     screen: Arc<Screen>,
+    terminal: TerminalLock,
 }
 
 impl Progress {
@@ -35,7 +37,7 @@ impl Progress {
         let gate = Gate::default();
         let screen = Arc::new(Screen { page, line: line.clone(), gate: gate.clone() });
         let queue = Arc::new(Queue::new(Arc::clone(&screen) as _, CAPACITY));
-        Self { line, gate, queue, screen }
+        Self { line, gate, queue, screen, terminal: TerminalLock::default() }
     }
 
     /// Shows texts of workers while they stream, if standard output and standard error are terminals.
@@ -51,6 +53,11 @@ impl Progress {
         let is_text =
             move |name: &str| workers.get(name).and_then(|item| item.plan()).is_some_and(|plan| plan.is_text());
         self.screen.page.show_answers(Answers::new(is_text));
+    }
+
+    /// Returns the right to read from the terminal, which all questions share.
+    pub(super) fn terminal(&self) -> &TerminalLock {
+        &self.terminal
     }
 
     /// Returns the text that was shown as the answer of the run that has ended.

@@ -16,6 +16,7 @@ pub mod history;
 pub mod history_processor;
 #[doc(hidden)]
 pub mod instance;
+pub mod mailbox;
 #[doc(hidden)]
 pub mod model_choice;
 pub mod plan;

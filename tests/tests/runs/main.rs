@@ -13,6 +13,7 @@ mod money;
 mod server_side;
 mod sinks;
 mod spent;
+mod spoken;
 mod sqlite;
 mod threads;
 mod trace;

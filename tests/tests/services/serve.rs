@@ -17,6 +17,7 @@ mod killed;
 mod limits;
 mod runs;
 mod scheduled;
+mod spoken;
 mod states;
 
 use std::sync::atomic::{AtomicBool, Ordering};

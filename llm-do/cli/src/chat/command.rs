@@ -1,5 +1,6 @@
 //! The input of the user: messages, and commands that begin with `/`.
 
+use llm_do_core::plane::mailbox::RunMessage;
 use llm_do_providers::{Message, ResponsePart, UserPart};
 use llm_do_worker_file::did_you_mean;
 
@@ -14,6 +15,9 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
     ("history", "show the last messages"),
     ("quit", "end the program, like Ctrl+D"),
 ];
+
+/// What begins a message that interrupts.
+const INTERRUPTS: char = '!';
 
 /// The maximum number of characters of a part that `/history` shows.
 const SHOWN: usize = 400;
@@ -45,6 +49,15 @@ impl<'a> Input<'a> {
             (text, None) => Self::Message(text),
         }
     }
+}
+
+/// Returns what the user types while an answer is pending as a message to its run; `None` for a command or an empty line.
+pub(super) fn steering(text: &str) -> Option<RunMessage> {
+    let Input::Message(text) = Input::parse(text) else { return None };
+    Some(match text.strip_prefix(INTERRUPTS).map(str::trim_start) {
+        Some(rest) if !rest.is_empty() => RunMessage::new(rest).interrupt(),
+        _ => RunMessage::new(text),
+    })
 }
 
 /// Returns the error for an unknown command.
@@ -89,7 +102,16 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Input, unknown};
+    use super::{Input, RunMessage, steering, unknown};
+
+    #[test]
+    fn a_message_that_begins_with_an_exclamation_mark_interrupts() {
+        assert_eq!(steering("wait\n"), Some(RunMessage::new("wait")));
+        assert_eq!(steering("! stop\n"), Some(RunMessage::new("stop").interrupt()));
+        assert_eq!(steering("!"), Some(RunMessage::new("!")));
+        assert_eq!(steering("/cost"), None);
+        assert_eq!(steering(" \n"), None);
+    }
 
     #[test]
     fn a_line_that_begins_with_a_slash_and_a_word_is_a_command() {

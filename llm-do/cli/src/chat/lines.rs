@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::super::listener::Listener;
 use super::super::rule_file::RuleFile;
 use super::{CommandError, Progress, TerminalUser};
 
@@ -24,6 +25,14 @@ impl Lines {
 
     pub(super) fn is_terminal(&self) -> bool {
         matches!(self, Self::Terminal(_))
+    }
+
+    /// Listens to what the user types while an answer is pending; `None` without a terminal.
+    pub(super) fn listen(&self) -> Option<Listener> {
+        match self {
+            Self::Terminal(user) => Listener::start(user.terminal().clone()),
+            Self::Piped => None,
+        }
     }
 
     /// Returns the next input of the user; `None` at the end of the input.

@@ -17,6 +17,9 @@ pub(crate) struct Keyboard;
 pub(crate) struct Withdrawal;
 
 impl Keyboard {
+    /// Whether a read ends when its question is withdrawn.
+    pub(crate) const CAN_BE_WITHDRAWN: bool = false;
+
     /// Returns the keyboard for one question.
     #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
     pub(crate) fn open() -> io::Result<(Self, Withdrawal)> {

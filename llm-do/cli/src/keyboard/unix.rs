@@ -30,6 +30,9 @@ enum Ready {
 }
 
 impl Keyboard {
+    /// Whether a read ends when its question is withdrawn.
+    pub(crate) const CAN_BE_WITHDRAWN: bool = true;
+
     /// Returns the keyboard for one question, and the guard that withdraws the question.
     pub(crate) fn open() -> io::Result<(Self, Withdrawal)> {
         let (withdrawn, open) = pipe()?;
@@ -71,12 +74,17 @@ impl Keyboard {
         }
     }
 
-    /// Reads a line and the text that is pasted with it; `None` at the end of the input.
+    /// Reads a line and the text that is pasted with it; `None` at the end of the input. A complete line is returned also if the question
+    /// is withdrawn meanwhile.
     pub(crate) fn read_text(&mut self) -> io::Result<Option<String>> {
         let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
         loop {
             let at_most = if text.ends_with(b"\n") { Some(&QUIET) } else { None };
-            let count = match self.wait(at_most)? {
+            let ready = match self.wait(at_most) {
+                Err(_) if text.ends_with(b"\n") => Ready::Nothing,
+                ready => ready?,
+            };
+            let count = match ready {
                 Ready::Nothing => 0,
                 Ready::Line | Ready::End => match retry_on_intr(|| read(stdin(), &mut buffer)) {
                     Err(Errno::IO) => 0,

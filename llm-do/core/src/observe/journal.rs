@@ -238,10 +238,11 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Returns whether a value is recorded under a step's key, without replaying it.
     ///
-    /// A call whose result is recorded needs no approval, and no rule applies to it.
+    /// A call whose result is recorded needs no approval, and no rule applies to it. A worker looks here for a
+    /// [message](StepKind::Message) before each of its requests.
     ///
     /// Called in async code, so it must not read a file. Default: `false`. On resume, a mode or rule then decides again
-    /// about calls whose effects are recorded, and a call that began and has no result is refused.
+    /// about calls whose effects are recorded, a call that began and has no result is refused, and messages to a run are not replayed.
     fn is_recorded(&self, key: &str) -> bool {
         let _ = key;
         false

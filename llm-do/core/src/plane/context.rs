@@ -26,6 +26,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub use self::ask::Ask;
+pub(crate) use self::ask::QUESTION;
 pub(crate) use self::frame::{CallFrame, Variant};
 pub(crate) use self::given::GivenArguments;
 pub(crate) use self::host::Host;

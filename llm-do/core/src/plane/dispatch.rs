@@ -54,6 +54,7 @@ use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::instance::CloseTasks;
+use crate::plane::mailbox::Mailbox;
 use crate::plane::model_choice::ModelChoice;
 use crate::plane::registry::Registry;
 
@@ -88,6 +89,8 @@ pub(crate) struct Run {
     settings: RunSettings,
     /// The parts of a chat that the run continues and extends.
     chat: ChatParts,
+    /// The messages to it, or to the run that contains it.
+    mailbox: Arc<Mailbox>,
     /// The run under which this one was started.
     outer: Option<Arc<Run>>,
     /// Whether a run that contains this one is of the same runtime.
@@ -117,6 +120,7 @@ impl Run {
         plane: Arc<Plane>,
         id: Arc<str>,
         chat: ChatParts,
+        mailbox: Arc<Mailbox>,
         is_resumed: bool,
         approved: RunScope,
         mut settings: RunSettings,
@@ -134,6 +138,7 @@ impl Run {
             is_resumed,
             settings,
             chat,
+            mailbox,
             outer: None,
             is_repeated: false,
             calls: AtomicU64::new(0),

@@ -3,6 +3,7 @@
 mod calls;
 mod content;
 mod guarded;
+mod messages;
 mod output;
 mod pieces;
 mod repeat;
@@ -23,6 +24,7 @@ use llm_do_providers::{
 use serde_json::{Value, json};
 
 pub(crate) use self::content::ShownMessages;
+pub(crate) use self::messages::{PartialAnswer, mail_of};
 pub(crate) use self::output::Output;
 use self::repeat::StreamProgress;
 pub(crate) use self::tool_search::ToolSearch;
@@ -39,6 +41,7 @@ use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
 use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::mailbox::Mail;
 use crate::plane::model_choice::ChosenModel;
 
 /// A call of a worker: the data that does not change between its turns.
@@ -65,6 +68,9 @@ pub(crate) struct WorkerRun {
     /// The conversation to continue and to save, for a root call or a call in a thread.
     pub(crate) conversation: Option<Arc<Conversation>>,
     pub(crate) shown: ShownMessages,
+    /// The messages to the run that are for this call; `None` if it takes none.
+    pub(crate) mail: Option<Mail>,
+    pub(crate) partial: PartialAnswer,
 }
 
 /// The parts of a request that guards may change.
@@ -86,6 +92,10 @@ struct SavedTurns {
     turns: Turns,
     /// The results of the calls of a turn that have finished, each at the index of its call.
     finished: Vec<Option<CallResult>>,
+    /// How many calls of the turn were made, if a message interrupted it.
+    made: Option<usize>,
+    /// Whether the last answer came from the journal.
+    is_replay: bool,
     worker: Arc<WorkerRun>,
 }
 
@@ -127,14 +137,20 @@ impl WorkerRun {
         messages.push(message);
         let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
         let turns = Turns::new(messages, kept, limits);
-        let mut saved = SavedTurns { turns, finished: Vec::new(), worker: Arc::clone(&self) };
+        let (finished, worker) = (Vec::new(), Arc::clone(&self));
+        let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
         saved.turns.add_loaded(loaded);
+        let _takes_messages = self.take_messages();
         loop {
+            let made = saved.made.take();
+            self.join_messages(&mut saved.turns, made).await?;
             match saved.turns.step() {
-                Step::Request(_) => self.ask(&mut saved.turns).await?,
+                Step::Request(_) => saved.is_replay = self.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {
                     saved.finished.resize_with(calls.len(), || None);
-                    self.call_all(calls, &mut saved.finished).await?;
+                    let interruption = self.interruption(saved.turns.turn(), calls.len(), saved.is_replay);
+                    self.call_all(calls, &mut saved.finished, &interruption).await?;
+                    saved.made = interruption.made();
                     saved.turns.handle_results(saved.finished.drain(..).flatten().collect());
                     saved.turns.add_user_messages(&self.ctx.frame().take_user_messages());
                 }
@@ -149,10 +165,10 @@ impl WorkerRun {
         }
     }
 
-    /// Sends one request to the model, and passes its response to the turns.
-    async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
+    /// Sends one request to the model, and passes its response to the turns; returns whether it came from the journal.
+    async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<bool, CallError> {
         self.process(turns).await?;
-        let (response, refused) = self.exchange(turns).await?;
+        let (StepOutcome { value: response, is_replayed }, refused) = self.exchange(turns).await?;
         let retry = if let Some(reason) = refused {
             turns.reject_response(response, reason)
         } else {
@@ -162,11 +178,11 @@ impl WorkerRun {
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
         }
-        Ok(())
+        Ok(is_replayed)
     }
 
     /// Sends one request, and reports its response; also returns the reason if a guard refused it.
-    async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(Response, Option<String>), CallError> {
+    async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(StepOutcome<Response>, Option<String>), CallError> {
         let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
             None => (self.request(turns, self.parts(turns)).await?, None),
@@ -179,7 +195,7 @@ impl WorkerRun {
             replayed: is_replayed,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
-        Ok((response, refused))
+        Ok((StepOutcome { value: response, is_replayed }, refused))
     }
 
     /// Runs the history processors of the session.
@@ -288,6 +304,7 @@ impl WorkerRun {
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);
         if self.streaming {
+            self.partial.clear();
             let stream = self.model.stream(request).await.map_err(failed)?;
             return self.collect(stream, progress).await.map_err(failed);
         }

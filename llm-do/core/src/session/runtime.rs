@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::builder::Preset;
 pub use self::builder::RuntimeBuilder;
-pub use self::chat::{Chat, ChatState};
+pub use self::chat::{Chat, ChatHandle, ChatState};
 pub use self::error::BuildError;
 pub use self::start::{RunHandle, Start};
 use crate::base::error::CallError;

@@ -35,6 +35,8 @@ struct JournalCases {
     /// The inputs that an approver edited, by the keys of their calls.
     edits: HashMap<Arc<str>, Value>,
     reading: JournalReader,
+    /// The keys of the calls whose conversations messages to the run joined.
+    spoken_to: Vec<Arc<str>>,
 }
 
 /// An input, and the worker's answers to it.
@@ -58,6 +60,11 @@ pub struct Answer {
     pub times: u64,
 }
 
+/// Returns whether the call of a key is this one, or nested in it.
+fn is_inside(key: &str, call: &str) -> bool {
+    key.strip_prefix(call).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 impl Cases {
     /// Returns an empty list of cases for the worker with this registered name, which need not be linked.
     #[must_use]
@@ -66,7 +73,8 @@ impl Cases {
         Self { worker: worker.into(), all: Vec::new(), by_digest, others, calls: WorkerCalls::default() }
     }
 
-    /// Adds the calls of one journal, without those in [threads](crate::plane::context::CallContext::thread); `records` starts at its first record: see
+    /// Adds the calls of one journal, without those in [threads](crate::plane::context::CallContext::thread) and those that
+    /// [messages](crate::session::runtime::RunHandle::send) joined; `records` starts at its first record: see
     /// [`MemoryJournal::records`](crate::observe::journal::MemoryJournal::records).
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
         let mut journal = JournalCases::default();
@@ -120,7 +128,7 @@ impl Cases {
     }
 
     fn add_record(&mut self, record: Record, journal: &mut JournalCases) {
-        let JournalCases { edits, reading } = journal;
+        let JournalCases { edits, reading, spoken_to } = journal;
         reading.add(&record);
         if record.is_in_thread() {
             // The answer depends on more than the input.
@@ -128,6 +136,7 @@ impl Cases {
         }
         let is_mine = record.name == self.worker;
         match record.kind {
+            StepKind::Message => spoken_to.push(record.parent),
             StepKind::Approval if is_mine => {
                 let approval = Approval::deserialize(&record.value).ok();
                 if let Some(input) = approval.as_ref().and_then(Approval::edited_arguments) {
@@ -136,8 +145,11 @@ impl Cases {
             }
             StepKind::Call | StepKind::Result if is_mine => {
                 reading.end(&record, &mut self.calls);
+                // The answer depends on more than the input.
+                let is_spoken_to = spoken_to.iter().any(|key| is_inside(key, record.call()));
                 let input = edits.remove(&record.key).unwrap_or_else(|| Arc::unwrap_or_clone(record.input));
-                if let Some(outcome) = recorded_outcome(&record.name, record.value) {
+                let outcome = recorded_outcome(&record.name, record.value);
+                if let Some(outcome) = outcome.filter(|_| !is_spoken_to) {
                     self.add_answer(input, outcome);
                 }
             }

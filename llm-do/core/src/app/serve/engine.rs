@@ -4,6 +4,7 @@ pub(super) mod active;
 mod drive;
 #[cfg(feature = "restate")]
 mod follow;
+mod messages;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -156,6 +157,7 @@ impl Shared {
         let mut tick = tokio::time::interval(self.options.tick);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (mut expiry, mut last_look) = (Expiry::default(), Instant::now());
+        let mut last_message = None;
         let renewal = tokio::spawn(Arc::clone(&self).renew());
         #[cfg(feature = "restate")]
         let watching =
@@ -174,6 +176,7 @@ impl Shared {
             }
             changes.mark_unchanged();
             self.health.note(&self.cancel_requested().await);
+            self.health.note(&self.bring_messages(&mut last_message).await);
             self.health.note(&self.start_queued(&runs).await);
             let have_ended = self.end_lost_claims(&mut processes).await;
             self.health.note(&have_ended);

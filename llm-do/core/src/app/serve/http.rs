@@ -5,6 +5,7 @@ mod body;
 mod chats;
 mod events;
 mod gate;
+mod messages;
 mod page;
 mod problem;
 mod runs;
@@ -43,6 +44,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/runs/{id}/cancel", post(runs::cancel))
         .route("/runs/{id}/resume", post(runs::resume))
         .route("/runs/{id}/settle", post(runs::settle))
+        .route("/runs/{id}/messages", post(messages::send))
         .route("/runs/{id}/events", get(events::stream))
         .route("/approvals", get(approvals::approvals))
         .route("/approvals/{id}", get(approvals::approval).post(approvals::decide))

@@ -38,6 +38,9 @@ enum OperationAnswer {
 const KEY: (&str, &str, &str) =
     ("header", "idempotency-key", "A request with a known key starts nothing, and returns the run of the first one.");
 
+const MESSAGE_KEY: (&str, &str, &str) =
+    ("header", "idempotency-key", "A request with a known key sends nothing, and returns the run of the first one.");
+
 const WAIT_LIST: &[(&str, &str, &str)] = &[
     ("query", "after", "Only those after this one: `next` of the page before."),
     ("query", "limit", "The maximum number: default and at most 500; fewer if they are long."),
@@ -101,6 +104,18 @@ const OPERATIONS: &[Operation] = &[
         "ChangedRun",
     ),
     Operation {
+        parameters: &[MESSAGE_KEY],
+        ..post(
+            "/runs/{id}/messages",
+            "send_to_run",
+            "Sends a message to an unfinished run: it joins the conversation of a worker.",
+            Role::Start,
+            "SendToRun",
+            "202",
+            "ChangedRun",
+        )
+    },
+    Operation {
         answer: OperationAnswer::Text("text/event-stream"),
         parameters: &[
             ("query", "after", "The number of the last known event."),
@@ -150,7 +165,7 @@ const OPERATIONS: &[Operation] = &[
         ..post(
             "/chats/{id}/messages",
             "send_message",
-            "Sends a message: starts a run.",
+            "Sends a message: starts a run, or joins the unfinished run of the chat (202).",
             Role::Start,
             "SendMessage",
             "201",

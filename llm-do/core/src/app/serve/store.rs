@@ -4,6 +4,7 @@ mod changes;
 mod chats;
 mod events;
 mod file;
+mod messages;
 mod new_run;
 mod page;
 mod queue;
@@ -24,6 +25,7 @@ use self::changes::{Changed, Changes};
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
 pub(super) use self::file::StoreFile;
+pub(super) use self::messages::{MAX_MESSAGES, MessageInserted, MessageRow, NewMessage};
 pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
 pub(super) use self::page::Page;
 pub(super) use self::queue::Cancelling;
@@ -39,7 +41,7 @@ use crate::observe::database::{Component, Database, DatabaseError};
 pub(super) type StoreError = DatabaseError;
 
 /// The tables of the service.
-static COMPONENT: Component = Component { name: "service", migrations: &[TABLES] };
+static COMPONENT: Component = Component { name: "service", migrations: &[TABLES, messages::TABLES] };
 
 /// The first version.
 const TABLES: &str = "

@@ -164,6 +164,20 @@ pub enum EventKind {
         /// The answer; several choices separated by commas.
         answer: String,
     },
+    /// A message to the run joined the conversation of the worker.
+    UserMessage {
+        /// The message.
+        text: String,
+        /// Whether it interrupted what the worker did.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupts: bool,
+        /// The id of the message, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<Arc<str>>,
+        /// Whether it came from the journal.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replayed: bool,
+    },
     /// A task was delegated to the worker that fits it best.
     Subtask {
         /// The task.
@@ -245,7 +259,7 @@ pub enum EventKind {
     /// first request, not for each use.
     ///
     /// Reported while an answer arrives, so not for an answer from a journal. Each is followed by a
-    /// [`ServerSideToolFinished`](Self::ServerSideToolFinished), unless the run is cancelled first.
+    /// [`ServerSideToolFinished`](Self::ServerSideToolFinished), unless the run is cancelled or a message interrupts the answer first.
     ServerSideToolStarted {
         /// The tool, such as `web_search`.
         tool: Arc<str>,

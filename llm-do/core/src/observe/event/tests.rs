@@ -210,6 +210,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
             text().prop_map(|prompt| EventKind::InputAsked { question: prompt.into() }).boxed()
         }
         EventKind::InputAnswered { .. } => text().prop_map(|answer| EventKind::InputAnswered { answer }).boxed(),
+        EventKind::UserMessage { .. } => (text(), any::<bool>(), prop::option::of(name()), any::<bool>())
+            .prop_map(|(text, interrupts, id, replayed)| EventKind::UserMessage { text, interrupts, id, replayed })
+            .boxed(),
         EventKind::Subtask { .. } => {
             let points = prop::collection::vec((text(), any::<u32>()), 0..3);
             (text(), text(), points.prop_map(BTreeMap::from_iter))
@@ -355,6 +358,7 @@ fn kinds() -> Vec<EventKind> {
         },
         EventKind::InputAsked { question: none().into() },
         EventKind::InputAnswered { answer: none() },
+        EventKind::UserMessage { text: none(), interrupts: false, id: None, replayed: false },
         EventKind::Subtask { description: none(), worker: none(), points },
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },
         EventKind::Drifted { worker: none(), disagree: 0, of: 0 },

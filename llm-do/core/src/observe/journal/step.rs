@@ -35,6 +35,9 @@ pub enum StepKind {
     Begun,
     /// A user's answer.
     Input,
+    /// Messages to the run that joined the conversation of a worker: its input is after how many answers of the model, and after
+    /// how many calls of the last one if a message interrupted them.
+    Message,
     /// The current time.
     Now,
     /// A wait.
@@ -57,6 +60,7 @@ impl StepKind {
             Self::Approval => "approval",
             Self::Begun => "begun",
             Self::Input => "input",
+            Self::Message => "message",
             Self::Now => "now",
             Self::Sleep => "sleep",
             Self::Effect => "effect",

@@ -21,6 +21,7 @@ use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
+use crate::plane::mailbox::Mailbox;
 use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
@@ -114,6 +115,9 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
         worker: &'a CallContext,
         tools: &'a [ServerSideTool],
     ) -> BoxFuture<'a, Result<Vec<ServerSideTool>, CallError>>;
+
+    /// Returns the messages to the run.
+    fn mailbox(&self) -> &Arc<Mailbox>;
 
     /// Returns the run itself, for a run that starts under it.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;

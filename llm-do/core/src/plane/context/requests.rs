@@ -10,7 +10,7 @@ use llm_do_providers::{Message, Response};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Ask, CallContext, JournalMethod};
+use super::{Ask, CallContext, JournalMethod, QUESTION};
 use crate::base::error::{BoxError, CallError};
 use crate::declare::prompt::{Prompt, read};
 use crate::declare::question::Question;
@@ -102,7 +102,7 @@ impl<S> CallContext<S> {
     /// # }
     /// ```
     pub fn llm_ask(&self, question: impl Into<Prompt>) -> Ask {
-        Ask::new(self.declaring(), WorkerSpec::new("llm_ask", ""), question)
+        Ask::new(self.declaring(), WorkerSpec::new(QUESTION, ""), question)
     }
 
     /// Calls a worker that is defined at run time: `ctx.llm_agent(spec).input("..").await?`.

@@ -29,6 +29,7 @@ use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
+use crate::plane::mailbox::Mailbox;
 use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
@@ -132,6 +133,10 @@ impl Host for Run {
         tools: &'a [ServerSideTool],
     ) -> BoxFuture<'a, Result<Vec<ServerSideTool>, CallError>> {
         Box::pin(self.permitted(worker, tools))
+    }
+
+    fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.mailbox
     }
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

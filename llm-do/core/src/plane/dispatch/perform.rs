@@ -22,7 +22,7 @@ use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
-use crate::plane::worker::{Limits, Output, ShownMessages, ToolSearch, WorkerRun};
+use crate::plane::worker::{Limits, Output, PartialAnswer, ShownMessages, ToolSearch, WorkerRun, mail_of};
 
 /// The model of a worker, and the tools and output that its requests use.
 pub(super) struct ModelPlan {
@@ -233,6 +233,8 @@ pub(super) async fn worker_run(
         guards: run.guards(ctx).cloned(),
         conversation: run.conversation(ctx).cloned(),
         shown: ShownMessages::default(),
+        mail: mail_of(ctx),
+        partial: PartialAnswer::default(),
     })
 }
 

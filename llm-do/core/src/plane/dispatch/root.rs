@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::journal::retry;
+use super::journal::{result_step, retry};
 use super::{CreatedWorkers, Plane, Run, RunSettings};
 use crate::base::cancellation::Cancellation;
 use crate::base::error::CallError;
@@ -19,6 +19,7 @@ use crate::plane::approval::RunMemory;
 use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
+use crate::plane::mailbox::OpenMailbox;
 
 /// The parts of a chat that a run continues and extends; a run without a chat has new ones.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +42,8 @@ pub(crate) struct Root {
     /// The run's id, once known. With a journal, it is known when the run starts, since a resumed run keeps its id.
     pub(crate) id: Arc<OnceLock<Arc<str>>>,
     pub(crate) settings: RunSettings,
+    /// The messages to the run.
+    pub(crate) mailbox: OpenMailbox,
     /// The call under which the run is started, if any.
     pub(crate) under: Option<CallContext>,
 }
@@ -67,17 +70,25 @@ impl Root {
             (Some(journal), Some(step)) => Box::pin(start(journal.as_ref(), step, &self.name, fresh)).await?,
             _ => (fresh, false),
         };
+        if let (Some(journal), Some(step)) = (&journal, &step)
+            && journal.is_recorded(&result_step(step).key)
+        {
+            // Its answers are replayed, and none is added.
+            self.mailbox.0.close();
+        }
         drop(self.id.set(Arc::clone(&id)));
         let (limits, spent) = (self.settings.limits(&self.plane), self.settings.time_spent);
         // Dropped when the run ends, even if a handle keeps the run's context alive.
         let approved = RunMemory::new();
         let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
-        let run = Arc::new(Run::new(plane, id, self.chat, is_resumed, scope, self.settings));
+        let run =
+            Arc::new(Run::new(plane, id, self.chat, Arc::clone(&self.mailbox.0), is_resumed, scope, self.settings));
         let _open_sinks = run.open_sinks();
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame((limits, spent), &self.name, self.cancellation, step));
         drop(self.user.set(user.clone()));
         let result = run.call(user.clone(), Callee::Shown(&self.name), arguments.into(), Caller::User).await;
+        self.mailbox.0.close();
         run.settle().await;
         result
     }

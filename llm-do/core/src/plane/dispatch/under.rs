@@ -70,7 +70,8 @@ impl Run {
         let is_repeated = outer.innermost_of(&plane).is_some();
         let guards = Guards::chained(outer.guards.as_ref(), plane.guards.as_ref().filter(|_| !is_repeated));
         let (id, scope, is_resumed) = (Arc::clone(&outer.id), outer.approved.clone(), outer.is_resumed);
-        let mut run = Self::new(plane, id, chat, is_resumed, scope, settings);
+        let mailbox = Arc::clone(&outer.mailbox);
+        let mut run = Self::new(plane, id, chat, mailbox, is_resumed, scope, settings);
         run.events.is_observed |= outer.events.is_observed;
         Self { approvals: Some(approvals), guards, is_repeated, outer: Some(outer), ..run }
     }

@@ -5,6 +5,7 @@ use llm_do_providers::{ToolCall, ToolResult};
 use serde_json::json;
 
 use super::WorkerRun;
+use super::messages::Interruption;
 use super::tool_search::Found;
 use super::turn::{CallFault, CallResult, Refusal};
 use crate::base::error::{CallError, chain};
@@ -12,6 +13,9 @@ use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind};
 use crate::plane::context::GivenArguments;
 use crate::plane::declared::Callee;
+
+/// The result that a model sees for a call that was not made because of a message.
+const INTERRUPTED: &str = "not run: the user interrupted; read the user's message";
 
 impl Refusal {
     /// Returns who refused the call, if the error is a refusal.
@@ -27,19 +31,20 @@ impl WorkerRun {
     /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order. The result of each
     /// call is put into its place as soon as the call finishes, so that it is kept if another call ends the turn.
     ///
-    /// Of several errors, that of the first call in order is returned.
+    /// A call that is not made because of a message to the run has a result with that reason. Of several errors, that of the first
+    /// call in order is returned.
     pub(super) async fn call_all(
         &self,
         calls: &[ToolCall],
         finished: &mut [Option<CallResult>],
+        interruption: &Interruption,
     ) -> Result<(), CallError> {
         if let ([call], [place]) = (calls, &mut *finished) {
-            *place = Some(self.call(call).boxed().await?);
-            return Ok(());
+            return self.call_into((0, call), place, interruption).boxed().await;
         }
         let concurrency = self.concurrency(calls);
-        let calls = calls.iter().zip(finished);
-        let calls: Vec<_> = calls.map(|(call, place)| self.call_into(call, place).boxed()).collect();
+        let calls = calls.iter().enumerate().zip(finished);
+        let calls: Vec<_> = calls.map(|(call, place)| self.call_into(call, place, interruption).boxed()).collect();
         stream::iter(calls).buffered(concurrency).try_collect().await
     }
 
@@ -49,8 +54,15 @@ impl WorkerRun {
         if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
     }
 
-    async fn call_into(&self, call: &ToolCall, place: &mut Option<CallResult>) -> Result<(), CallError> {
-        *place = Some(self.call(call).await?);
+    /// Makes the call with this index, unless the turn is interrupted before it.
+    async fn call_into(
+        &self,
+        (index, call): (usize, &ToolCall),
+        place: &mut Option<CallResult>,
+        interruption: &Interruption,
+    ) -> Result<(), CallError> {
+        let is_made = self.is_made(index, interruption);
+        *place = Some(if is_made { self.call(call).await? } else { interrupted(call) });
         Ok(())
     }
 
@@ -110,6 +122,13 @@ impl WorkerRun {
             None => error,
         }
     }
+}
+
+/// Returns the result of a call that was not made, since a message to the run interrupted the turn before.
+fn interrupted(call: &ToolCall) -> CallResult {
+    let result = ToolResult::new(call, INTERRUPTED).with_error(true);
+    let fault = CallFault { text: INTERRUPTED.to_owned(), is_invalid: false };
+    CallResult { result, fault: Some(fault), refusal: Some(Refusal::Interrupted), loaded: None }
 }
 
 fn tool_result(call: &ToolCall, mut returned: ToolReturn) -> ToolResult {

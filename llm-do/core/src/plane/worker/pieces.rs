@@ -35,7 +35,10 @@ impl WorkerRun {
                     self.ctx.emit(|| EventKind::ModelWaiting { on });
                     continue;
                 }
-                StreamEvent::Text(text) => Delta::Text(text),
+                StreamEvent::Text(text) => {
+                    self.keep_partial(&text);
+                    Delta::Text(text)
+                }
                 StreamEvent::Thinking(text) => Delta::Thinking(text),
                 StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
                 StreamEvent::ServerSideTool { name, input } => {

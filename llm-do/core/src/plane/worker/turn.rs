@@ -17,6 +17,9 @@ use crate::base::error::Fault;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::plane::history::unfinished;
 
+/// What asks a model to continue an interrupted answer.
+const CONTINUE: &str = "The answer was interrupted. Continue.";
+
 /// The limits of one call of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
@@ -88,7 +91,7 @@ pub(crate) struct CallResult {
     pub(crate) result: ToolResult,
     /// Why it failed, if it did; the model receives the result instead.
     pub(crate) fault: Option<CallFault>,
-    /// Who refused the call, if it was refused. A refusal is not a failure of the model, so it does not use up a retry.
+    /// Why the call was not made, if it was refused or interrupted. A refusal is not a failure of the model, so it does not use up a retry.
     pub(crate) refusal: Option<Refusal>,
     /// The tool that the call loaded.
     pub(crate) loaded: Option<Arc<str>>,
@@ -202,6 +205,31 @@ impl Turns {
         }
     }
 
+    /// Returns whether messages may join the conversation now: before a request, or in place of the end.
+    pub(crate) fn takes_messages(&self) -> bool {
+        match self.phase {
+            Phase::Request => true,
+            Phase::Done(_) => self.turn < self.limits.max_turns,
+            Phase::Call { .. } | Phase::Failed(_) => false,
+        }
+    }
+
+    /// Returns whether the call ends with its output.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.phase, Phase::Done(_))
+    }
+
+    /// Adds messages to the run, which the model answers before the call ends.
+    pub(crate) fn join(&mut self, messages: &[String]) {
+        if !messages.is_empty() {
+            self.add_user_messages(messages);
+            self.phase = Phase::Request;
+        } else if matches!((&self.phase, self.messages.last()), (Phase::Request, Some(Message::Assistant { .. }))) {
+            // The process ended between the interruption and its message.
+            self.push(Message::user(CONTINUE));
+        }
+    }
+
     /// Handles the model's response; returns its fault, if the model is asked again.
     pub(crate) fn handle_response(&mut self, response: Response, output: &Output) -> Option<String> {
         let (text, finish) = (response.text(), response.finish);
@@ -215,6 +243,10 @@ impl Turns {
             }
             FinishReason::ContentFilter => {
                 self.fail_with(&calls, "the model refused, or its provider's filter stopped the answer".to_owned());
+                None
+            }
+            FinishReason::Interrupted => {
+                self.next(None);
                 None
             }
             FinishReason::Stop | FinishReason::ToolCalls if !calls.is_empty() => self.start_calls(calls, output),
@@ -242,7 +274,10 @@ impl Turns {
     fn push_response(&mut self, response: Response) -> Vec<ToolCall> {
         self.turn += 1;
         let calls = response.tool_calls().cloned().collect();
-        self.push(Message::Assistant { parts: response.parts });
+        // Of an interrupted answer, nothing may have arrived.
+        if response.finish != FinishReason::Interrupted || !response.parts.is_empty() {
+            self.push(Message::Assistant { parts: response.parts });
+        }
         self.sent = self.messages.len();
         calls
     }

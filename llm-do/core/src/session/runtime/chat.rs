@@ -16,6 +16,7 @@ use crate::declare::tool::{FromReturn, Tool};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::dispatch::{ChatParts, CreatedWorkers, StoredWorker};
 use crate::plane::history::History;
+use crate::plane::mailbox::{RunMessage, SendError};
 
 /// The name of the tree that holds the usage of a chat's root calls.
 const CHAT: &str = "chat";
@@ -61,6 +62,7 @@ pub struct Chat {
     threads: Arc<Threads>,
     created_workers: Arc<CreatedWorkers>,
     usage: Arc<Mutex<UsageTree>>,
+    current: ChatHandle,
 }
 
 /// The state of a [`Chat`], to save and load it.
@@ -101,6 +103,7 @@ impl Runtime {
             threads: Arc::default(),
             created_workers: Arc::default(),
             usage: Arc::default(),
+            current: ChatHandle::default(),
         }
     }
 }
@@ -113,7 +116,7 @@ impl Chat {
         let workers = workers.into_iter().map(|(name, history)| (name, Arc::new(history.into()))).collect();
         let (threads, usage) = (Arc::new(Threads::new(threads)), Arc::new(Mutex::new(usage)));
         let created_workers = Arc::new(CreatedWorkers::load(created_workers));
-        Self { runtime: self.runtime, workers, threads, created_workers, usage }
+        Self { runtime: self.runtime, workers, threads, created_workers, usage, current: self.current }
     }
 
     /// Makes a root call that continues the chat.
@@ -137,6 +140,36 @@ impl Chat {
         self.continued(name, self.runtime.start_named(name, arguments))
     }
 
+    /// Returns a handle to send messages to the root call that runs.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// use llm_do::runtime::SendError;
+    ///
+    /// /// Answer.
+    /// #[worker]
+    /// async fn assistant(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().force_model(TestModel::new().text("Hello!")).build()?;
+    /// let mut chat = runtime.chat();
+    /// let handle = chat.handle();
+    /// let answering = chat.send(assistant { input: "Hello.".into() });
+    /// handle.send("In one word.")?;
+    /// assert_eq!(answering.await?, "Hello!");
+    /// assert_eq!(handle.send("Thank you."), Err(SendError::Ended), "now, `chat.send` is the way");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn handle(&self) -> ChatHandle {
+        self.current.clone()
+    }
+
     /// Prepares a root call that continues the chat; once it has ended, [`count`](Self::count) its usage.
     #[cfg(feature = "serve")]
     pub(crate) fn begin(&mut self, name: &str, arguments: Value) -> Start<Value> {
@@ -155,7 +188,9 @@ impl Chat {
         C: 'static,
     {
         let start = start.continuing(self.parts(name));
-        let counted = CountOnDrop { usage: Arc::clone(&self.usage), run: start.handle() };
+        let current = self.current.clone();
+        *current.lock() = Some(start.handle());
+        let counted = CountOnDrop { usage: Arc::clone(&self.usage), run: start.handle(), current };
         Box::pin(async move {
             let _counted = counted;
             start.into_future().await
@@ -187,14 +222,35 @@ impl Clone for Chat {
     }
 }
 
+/// A handle to send messages to the root call of a [`Chat`] that runs. Cloning is cheap.
+#[derive(Clone, Debug, Default)]
+pub struct ChatHandle(Arc<Mutex<Option<RunHandle>>>);
+
+impl ChatHandle {
+    /// Sends a message to the root call that runs: see [`RunHandle::send`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SendError`] like [`RunHandle::send`]; [`SendError::Ended`] also if no root call runs.
+    pub fn send(&self, message: impl Into<RunMessage>) -> Result<(), SendError> {
+        self.lock().as_ref().ok_or(SendError::Ended)?.send(message)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<RunHandle>> {
+        self.0.lock().ignore_poison()
+    }
+}
+
 /// Adds the usage of a run when it has finished or is dropped.
 struct CountOnDrop {
     usage: Arc<Mutex<UsageTree>>,
     run: RunHandle,
+    current: ChatHandle,
 }
 
 impl Drop for CountOnDrop {
     fn drop(&mut self) {
+        *self.current.lock() = None;
         count(&self.usage, self.run.usage_tree());
     }
 }

@@ -89,7 +89,7 @@ impl Shared {
     /// Turns a call into a task: the client polls it, answers its questions and may cancel it.
     pub(super) fn as_task(&self, client: &Client, call: OpenCall, has_schema: bool) -> CreateTaskResult {
         let (limit, expiry) = (self.answer_timeout, self.task_expiry);
-        let task = self.tasks.spawn(client, |task| {
+        let task = self.tasks.spawn(client, call.mailbox(), |task| {
             let run = timeout(expiry, finish_task(call, task, has_schema, limit));
             Box::pin(async { run.await.unwrap_or_else(|_| Err(TaskExit::Error(expired()))) })
         });

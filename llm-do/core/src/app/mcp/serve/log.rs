@@ -27,6 +27,7 @@ fn described(event: &Event) -> Option<(LoggingLevel, String)> {
         EventKind::ModelRequest { model, turn, .. } => {
             (LoggingLevel::Debug, format!("`{name}` asks {model} (request {turn})"))
         }
+        EventKind::UserMessage { .. } => (LoggingLevel::Debug, format!("`{name}` gets a message")),
         EventKind::ModelWaiting { on } => (LoggingLevel::Notice, format!("`{name}` waits: {on}")),
         // The reason may quote the answer.
         EventKind::ModelRetry { .. } => (LoggingLevel::Notice, format!("`{name}` retries its model request")),

@@ -16,6 +16,7 @@ use super::report::Reports;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Event, EventReceiver, event_channel};
+use crate::plane::mailbox::Mailbox;
 use crate::session::runtime::{RunHandle, Runtime};
 
 /// The capacity of the queue of events for a client.
@@ -66,6 +67,11 @@ impl OpenCall {
             None => Either::Right(tokio::spawn(run)),
         };
         Self { name: name.to_owned(), run, handle, asks, events }
+    }
+
+    /// Returns the messages to its run.
+    pub(super) fn mailbox(&self) -> Arc<Mailbox> {
+        self.handle.mailbox()
     }
 
     /// Waits until the call finishes or has requests, and reports its events meanwhile.

@@ -2,18 +2,20 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::model::{DetailedTask, InputResponses, Task};
 use rmcp::task_manager::{TaskContext, TaskFuture, TaskManager, TaskOptions};
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::ask::Ask;
 use super::client::{Client, Principal};
 use crate::base::mutex::IgnorePoison;
+use crate::plane::mailbox::{Mailbox, RunMessage, SendError};
 
 /// The tasks of all clients; they end with the service.
 pub(super) struct Tasks {
@@ -23,11 +25,39 @@ pub(super) struct Tasks {
     owners: Mutex<HashMap<String, Owner>>,
 }
 
+/// The key of an answer that no question has: a message to the run.
+const MESSAGE: &str = "message";
+
+/// A message to a run, unless it is a text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskMessage {
+    text: String,
+    #[serde(default)]
+    worker: Option<String>,
+    #[serde(default)]
+    interrupt: bool,
+}
+
+/// Reads a message to a run.
+fn read_message(message: Value) -> Result<RunMessage, String> {
+    if let Value::String(text) = message {
+        return Ok(RunMessage::new(text));
+    }
+    let fault = |error| {
+        format!("invalid `{MESSAGE}`: {error}; write a text, or an object with `text`, `worker` and `interrupt`")
+    };
+    let TaskMessage { text, worker, interrupt } = serde_json::from_value(message).map_err(fault)?;
+    Ok(RunMessage::new(text).with_options(worker, interrupt))
+}
+
 /// The owner of a task.
 struct Owner {
     principal: Principal,
     /// When the task is deleted; `None` for never.
     until: Option<Instant>,
+    /// The messages to its run.
+    mailbox: Arc<Mailbox>,
 }
 
 impl Tasks {
@@ -36,7 +66,12 @@ impl Tasks {
     }
 
     /// Starts a task of a client.
-    pub(super) fn spawn(&self, client: &Client, run: impl FnOnce(RunningTask) -> TaskFuture) -> Task {
+    pub(super) fn spawn(
+        &self,
+        client: &Client,
+        mailbox: Arc<Mailbox>,
+        run: impl FnOnce(RunningTask) -> TaskFuture,
+    ) -> Task {
         let options = TaskOptions::new().with_ttl_ms(u64::try_from(self.expiry.as_millis()).unwrap_or(u64::MAX));
         let manager = self.manager.clone();
         let task =
@@ -46,7 +81,7 @@ impl Tasks {
         let until = now.checked_add(self.expiry.saturating_mul(2));
         let mut owners = self.owners.lock().ignore_poison();
         owners.retain(|_, owner| owner.until.is_none_or(|until| until > now));
-        owners.insert(task.task_id.clone(), Owner { principal: client.principal.clone(), until });
+        owners.insert(task.task_id.clone(), Owner { principal: client.principal.clone(), until, mailbox });
         task
     }
 
@@ -55,10 +90,22 @@ impl Tasks {
         self.manager.get_task(id)
     }
 
-    /// Passes answers on to a task.
-    pub(super) fn update(&self, client: &Client, id: &str, responses: InputResponses) -> Result<(), ErrorData> {
+    /// Passes answers on to a task, and the message to its run if there is one.
+    ///
+    /// Nothing is passed on if the message is refused.
+    pub(super) fn update(&self, client: &Client, id: &str, mut responses: InputResponses) -> Result<(), ErrorData> {
         self.check(client, id)?;
+        if let Some(message) = responses.remove(MESSAGE) {
+            self.send(id, message)?;
+        }
         self.manager.update_task(id, responses)
+    }
+
+    fn send(&self, id: &str, message: Value) -> Result<(), ErrorData> {
+        let message = read_message(message).map_err(|fault| ErrorData::invalid_params(fault, None))?;
+        let mailbox = self.owners.lock().ignore_poison().get(id).map(|owner| Arc::clone(&owner.mailbox));
+        let sent = mailbox.ok_or(SendError::Ended).and_then(|mailbox| mailbox.send(message));
+        sent.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
     }
 
     pub(super) fn cancel(&self, client: &Client, id: &str) -> Result<(), ErrorData> {

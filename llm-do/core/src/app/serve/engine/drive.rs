@@ -104,6 +104,8 @@ impl Shared {
         let handle = start.handle();
         recorder.follow(Some(handle.clone()));
         slot.set_handle(handle.clone());
+        // From now on, new messages reach it too.
+        self.bring_earlier_messages(id, slot).await?;
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {

@@ -14,10 +14,10 @@ use tokio::time::Instant;
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::view::{ChangedRun, MAX_LIST, RunList, RunListQuery, RunQuery, RunView, SettleCall, StartRun};
+use super::view::{ChangedRun, MAX_LIST, MessageView, RunList, RunListQuery, RunQuery, RunView, SettleCall, StartRun};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::{Cancelling, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
+use crate::app::serve::store::{Cancelling, Inserted, MessageRow, NewRun, QuotaReached, Resuming, RunRow, Source};
 use crate::observe::journal::JournalError;
 use crate::plane::dispatch::{fresh_id, may_repeat_effects, unknown_calls};
 use crate::plane::registry::Registered;
@@ -86,7 +86,8 @@ pub(super) fn unknown_entry(shared: &Shared, entry: &str) -> Problem {
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unknown_entry", text)
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+/// Returns the key that makes a request idempotent, if it has one.
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let key = key.to_str().ok().filter(|key| (1..=MAX_KEY_BYTES).contains(&key.len()));
     let fault =
@@ -129,8 +130,8 @@ fn over_quota(reached: QuotaReached) -> Problem {
     Problem::new(StatusCode::TOO_MANY_REQUESTS, code, text)
 }
 
-fn chat_busy(run: &str) -> Problem {
-    let text = "the chat has an unfinished run; send the next message once it has finished";
+pub(super) fn chat_busy(run: &str) -> Problem {
+    let text = "the chat has an unfinished run, which takes only messages that are one text; send this one once it has finished";
     Problem::new(StatusCode::CONFLICT, "chat_busy", text).with("run", json!(run))
 }
 
@@ -178,11 +179,11 @@ pub(super) async fn one(
     }
 }
 
-async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
+pub(super) async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
     let run = visible(shared, client, id).await?;
     let waits = shared.store.waits_of(&run.id, MAX_LIST).await?;
     let has_no_result = run.state.is_unsuccessful();
-    let view = RunView::new(run, waits);
+    let view = RunView::new(run, waits).with_messages(messages(shared, id).await?);
     if !has_no_result {
         return Ok(view);
     }
@@ -190,6 +191,20 @@ async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, P
     let records = if shared.is_elsewhere() { Vec::new() } else { shared.records(id).await.unwrap_or_default() };
     let unknown = unknown_calls(&records).await;
     Ok(view.with_effects(shared.store.effects(id).await?).with_unknown(unknown))
+}
+
+/// Returns the messages to a run, each with whether it has joined the conversation of a worker.
+async fn messages(shared: &Shared, id: &str) -> Result<Vec<MessageView>, Problem> {
+    let messages = shared.store.messages_of(id).await?;
+    if messages.is_empty() {
+        return Ok(Vec::new());
+    }
+    let joined = shared.store.joined_messages(id).await?;
+    let view = |row: MessageRow| {
+        let has_joined = row.message.id().is_some_and(|id| joined.contains(id));
+        MessageView::new(row, has_joined)
+    };
+    Ok(messages.into_iter().map(view).collect())
 }
 
 /// Returns a run that the client has changed.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(in crate::app::serve) use self::waits::{Answer, Answered, Decision, WaitList, WaitListQuery, WaitView};
-use crate::app::serve::store::{ChatRow, Filter, Outcome, Page, RunRow, RunState, Source, Wait};
+use crate::app::serve::store::{ChatRow, Filter, MessageRow, Outcome, Page, RunRow, RunState, Source, Wait};
 use crate::base::usage::RunUsage;
 use crate::observe::event::{EffectLog, MadeEffect};
 use crate::observe::journal::{Settlement, UnknownCall};
@@ -136,6 +136,9 @@ pub(in crate::app::serve) struct RunView {
     /// Its approvals and questions, if one run was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits: Vec<WaitView>,
+    /// The messages that it got before it ended, if one run was requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<MessageView>,
     /// The calls that may have changed something, in their order, if one run was requested that failed or was cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Vec<MadeEffect>>,
@@ -233,10 +236,16 @@ impl RunView {
             worked_ms: u64::try_from(run.worked.as_millis()).unwrap_or(u64::MAX),
             usage: run.usage.into(),
             waits,
+            messages: Vec::new(),
             effects: None,
             more_effects: None,
             unknown: Vec::new(),
         }
+    }
+
+    /// Adds the messages that it got before it ended.
+    pub(super) fn with_messages(self, messages: Vec<MessageView>) -> Self {
+        Self { messages, ..self }
     }
 
     /// Adds the calls that may have had their effect.
@@ -262,6 +271,55 @@ pub(in crate::app::serve) struct SettleCall {
     pub(super) outcome: Settlement,
 }
 
+/// A message to an unfinished run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct SendToRun {
+    /// The text, which joins the conversation of a worker.
+    pub(super) message: String,
+    /// The registered name of the worker. Default: the outermost worker that runs.
+    #[serde(default)]
+    pub(super) worker: Option<String>,
+    /// Whether the request of the worker in flight ends, and further calls of its last answer are not made.
+    #[serde(default)]
+    pub(super) interrupt: bool,
+}
+
+/// A message to a run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct MessageView {
+    /// The id, which its event has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Arc<str>>,
+    message: String,
+    /// The worker that it is addressed to, if it is to a certain one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worker: Option<String>,
+    interrupt: bool,
+    /// Who sent it.
+    client: String,
+    #[schemars(with = "String")]
+    created: Timestamp,
+    /// Whether it has joined the conversation of a worker.
+    joined: bool,
+}
+
+impl MessageView {
+    pub(super) fn new(MessageRow { client, message, created, .. }: MessageRow, joined: bool) -> Self {
+        Self {
+            id: message.id().cloned(),
+            message: message.text().to_owned(),
+            worker: message.worker().map(str::to_owned),
+            interrupt: message.interrupts(),
+            client,
+            created,
+            joined,
+        }
+    }
+}
+
 /// A request to start a chat.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -276,8 +334,11 @@ pub(in crate::app::serve) struct StartChat {
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "::schemars")]
 pub(in crate::app::serve) struct SendMessage {
-    /// The arguments of the entry, by name.
+    /// The arguments of the entry, by name. While the chat has an unfinished run, they must be one text, which that run gets.
     pub(super) arguments: Value,
+    /// Whether the message interrupts the unfinished run.
+    #[serde(default)]
+    pub(super) interrupt: bool,
 }
 
 /// Chats, the latest first.
@@ -350,6 +411,7 @@ pub(in crate::app::serve) fn schemas(generator: &mut SchemaGenerator) {
     add::<Answer>(generator);
     add::<Answered>(generator);
     add::<SettleCall>(generator);
+    add::<SendToRun>(generator);
     add::<StartChat>(generator);
     add::<SendMessage>(generator);
     add::<ChatList>(generator);

@@ -164,6 +164,7 @@ impl Store {
                 };
                 for id in &ids {
                     tx.execute("DELETE FROM events WHERE run = ?", [id])?;
+                    tx.execute("DELETE FROM messages WHERE run = ?", [id])?;
                     tx.execute("DELETE FROM runs WHERE id = ?", [id])?;
                     number(tx, id)?.map_or(Ok(()), |number| delete_run(tx, number))?;
                 }

@@ -102,6 +102,10 @@ const HANDLERS = {
     Object.assign(question, { answered: time, answer: event.answer });
     wait(call, question.asked, time, "question");
   },
+  user_message(call, event, time) {
+    if (event.replayed) return;
+    addText(call, "remarks", { time, text: `Message${event.interrupts ? ", which interrupts" : ""}: ${event.text}` });
+  },
   subtask(call, event, time) {
     addText(call, "remarks", { time, text: `Subtask for ${event.worker}: ${event.description}` });
   },

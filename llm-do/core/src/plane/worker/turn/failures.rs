@@ -22,12 +22,14 @@ pub(crate) struct CallFault {
     pub(crate) is_invalid: bool,
 }
 
-/// Why a call was refused.
+/// Why a call was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The approver, the approval mode or a rule.
     Denied,
     ByGuard,
+    /// A message to the run interrupted the turn before the call.
+    Interrupted,
 }
 
 /// Failures since the last success, by tool name; failures of the output have the name of its tool.

@@ -87,3 +87,19 @@ fn a_call_is_made_if_its_arguments_are_complete_or_the_finish_reason_is_known() 
         assert!(matches!(turns.step(), Step::Call(calls) if calls[0].name == "good"), "{finish:?}");
     }
 }
+
+#[test]
+fn an_interrupted_answer_is_continued_if_its_message_was_lost() {
+    let interrupted = |parts| Response::new("m", parts, Usage::default()).with_finish(FinishReason::Interrupted);
+    let new = || Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
+    let mut turns = new();
+    let text = ResponsePart::Text { text: "Half".to_owned() };
+    assert_eq!(turns.handle_response(interrupted(vec![text]), &output()), None);
+    turns.join(&[]);
+    assert!(matches!(turns.step(), Step::Request(messages) if messages[2] == Message::user(CONTINUE)));
+
+    let mut turns = new();
+    assert_eq!(turns.handle_response(interrupted(Vec::new()), &output()), None);
+    turns.join(&[]);
+    assert!(matches!(turns.step(), Step::Request(messages) if messages.len() == 1), "nothing had arrived");
+}
