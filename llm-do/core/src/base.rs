@@ -17,6 +17,8 @@ pub mod json;
 #[doc(hidden)]
 pub mod large_stack;
 #[doc(hidden)]
+pub mod mend;
+#[doc(hidden)]
 pub mod mutex;
 #[doc(hidden)]
 pub mod open_file;
