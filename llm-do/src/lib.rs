@@ -217,7 +217,7 @@ pub mod event {
     pub use llm_do_core::observe::event::{
         ByDigest, Callback, Caller, ChannelSink, CodeAnswer, ContentFile, ContentMessage, ContentResult, Delivery,
         Delta, Event, EventKind, EventPart, EventReceiver, EventSink, EventValue, FileInfo, GuardAction, GuardHook,
-        ItemKind, JsonLines, Outcome, RequestContent, Terminal, Verbosity, event_channel,
+        ItemKind, JsonLines, Mend, Outcome, RequestContent, Terminal, Verbosity, event_channel,
     };
 }
 

@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use self::find::{Found, find};
-pub use self::kind::{Mend, Mends};
+pub use self::kind::{Mend, Mends, words_of};
 
 /// JSON in the text of a model.
 #[derive(Debug)]

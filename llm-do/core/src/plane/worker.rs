@@ -29,6 +29,7 @@ pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
 use self::turn::{CallResult, Step, Turns};
 use crate::base::error::CallError;
+use crate::base::mend::Mends;
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
@@ -124,7 +125,11 @@ impl WorkerRun {
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
         let mut messages = Vec::from(history);
         messages.push(message);
-        let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
+        let loaded = self
+            .search
+            .as_ref()
+            .map(|search| search.loaded_in(&messages, self.model.profile().mend_arguments))
+            .unwrap_or_default();
         let turns = Turns::new(messages, kept, limits);
         let mut saved = SavedTurns { turns, finished: Vec::new(), worker: Arc::clone(&self) };
         saved.turns.add_loaded(loaded);
@@ -156,12 +161,21 @@ impl WorkerRun {
             turns.reject_response(response, reason)
         } else {
             let read = self.output.read_apart(&response).await;
-            turns.handle_response(response, read.as_ref().unwrap_or(&self.output))
+            let retry = turns.handle_response(response, read.as_ref().unwrap_or(&self.output));
+            self.report_mends(None, turns.take_mends());
+            retry
         };
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
         }
         Ok(())
+    }
+
+    /// Reports what was mended in the arguments of a call of `tool`, or in the output, if anything was.
+    fn report_mends(&self, tool: Option<&str>, mends: Mends) {
+        if !mends.is_empty() {
+            self.ctx.emit(|| EventKind::Mended { tool: tool.map(Into::into), mends: mends.to_vec() });
+        }
     }
 
     /// Sends one request, and reports its response; also returns the reason if a guard refused it.

@@ -54,6 +54,13 @@ impl Mend {
     }
 }
 
+/// Lists kinds in plain words.
+#[must_use]
+pub fn words_of(mends: &[Mend]) -> String {
+    let words: Vec<_> = mends.iter().map(|mend| mend.as_str()).collect();
+    words.join(", ")
+}
+
 /// The kinds of faults that were mended in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mends(u8);

@@ -3,6 +3,7 @@
 use rmcp::model::LoggingLevel;
 use serde_json::Value;
 
+use crate::base::mend::words_of;
 use crate::observe::event::{Event, EventKind, Outcome};
 
 /// Returns the level and the text of an event that is at least as severe as `least`.
@@ -28,6 +29,9 @@ fn described(event: &Event) -> Option<(LoggingLevel, String)> {
             (LoggingLevel::Debug, format!("`{name}` asks {model} (request {turn})"))
         }
         EventKind::ModelWaiting { on } => (LoggingLevel::Notice, format!("`{name}` waits: {on}")),
+        EventKind::Mended { mends, .. } => {
+            (LoggingLevel::Notice, format!("`{name}` mended JSON of its model: {}", words_of(mends)))
+        }
         // The reason may quote the answer.
         EventKind::ModelRetry { .. } => (LoggingLevel::Notice, format!("`{name}` retries its model request")),
         EventKind::SettingWarning { model, setting, message } => {
