@@ -12,6 +12,7 @@ mod hybrid;
 mod keys;
 mod llama_cpp;
 mod many;
+mod mended;
 mod model_files;
 mod output_modes;
 mod programs;
