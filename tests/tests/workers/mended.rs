@@ -35,7 +35,7 @@ static CORPUS: LazyLock<Corpus> =
 /// A profile whose arguments are mended.
 const MENDED: Profile = Profile::BASIC.with_mended_arguments(true);
 
-/// What was mended, by what the events say: of the arguments of a tool, or of the result.
+/// Returns what was mended, by the events: of the arguments of a tool, or of the result.
 fn mended(recorder: &Recorder) -> Vec<(Option<Arc<str>>, Vec<Mend>)> {
     let mended = |kind| if let EventKind::Mended { tool, mends } = kind { Some((tool, mends)) } else { None };
     recorder.kinds().into_iter().filter_map(mended).collect()

@@ -71,9 +71,9 @@ impl Mends {
         self.0 |= 1 << mend as u8;
     }
 
-    /// Adds the kinds of `others`.
-    pub fn add_all(&mut self, others: Self) {
-        self.0 |= others.0;
+    /// Adds all kinds of another set.
+    pub fn add_all(&mut self, more: Self) {
+        self.0 |= more.0;
     }
 
     /// Returns whether a kind is among them.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::kind::{Mend, Mends};
 
-/// How deeply values may be nested; deeper ones are no arguments and no results.
+/// How deeply values may be nested, as in JSON that is read.
 const MAX_DEPTH: usize = 128;
 
 /// A list or an object as JSON.
