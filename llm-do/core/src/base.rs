@@ -23,6 +23,8 @@ pub mod mutex;
 #[doc(hidden)]
 pub mod open_file;
 #[doc(hidden)]
+pub mod partial_json;
+#[doc(hidden)]
 pub mod pauses;
 #[doc(hidden)]
 pub mod printable;

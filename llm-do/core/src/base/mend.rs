@@ -15,6 +15,7 @@ use std::fmt;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+pub(crate) use self::find::THOUGHTS;
 use self::find::{Found, find};
 pub use self::kind::{Mend, Mends, words_of};
 

@@ -11,7 +11,7 @@ use super::scan::{Scanned, scan};
 const MAX_TRIED: usize = 1_000;
 
 /// The marks around a thought, in which objects are drafts.
-const THOUGHTS: [(&str, &str); 4] = [
+pub(crate) const THOUGHTS: [(&str, &str); 4] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
