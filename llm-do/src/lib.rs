@@ -188,8 +188,10 @@ pub mod approval {
 pub mod context {
     pub use tokio_util::sync::CancellationToken;
 
+    pub use llm_do_core::declare::partial::{Partial, PartialFields};
     pub use llm_do_core::declare::question::Question;
     pub use llm_do_core::declare::subtask::SubtaskRequest;
+    pub use llm_do_core::plane::call_stream::CallStream;
     pub use llm_do_core::plane::context::{Ask, FromContext, Thread};
     pub use llm_do_core::plane::user_input::{InputHandler, InputRequest};
 }

@@ -73,12 +73,20 @@ impl PartialJson {
     pub fn push(&mut self, piece: &str) {
         for letter in piece.chars() {
             if self.read(letter).is_none() {
-                self.state = State::End;
+                self.finish();
             }
         }
         if self.state == State::String {
             self.grow();
         }
+    }
+
+    /// Ends the reading at what is not JSON.
+    fn finish(&mut self) {
+        if self.state == State::String {
+            self.grow();
+        }
+        self.state = State::End;
     }
 
     /// Returns the object so far, if it has begun.

@@ -156,7 +156,9 @@ impl WorkerRun {
     /// Sends one request to the model, and passes its response to the turns.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
         self.process(turns).await?;
+        self.begin_pieces();
         let (response, refused) = self.exchange(turns).await?;
+        self.pass_on_whole(&response);
         let retry = if let Some(reason) = refused {
             turns.reject_response(response, reason)
         } else {
@@ -288,6 +290,7 @@ impl WorkerRun {
         answers: u32,
         progress: &mut StreamProgress,
     ) -> Result<Response, CallError> {
+        self.begin_pieces();
         let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
         let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))

@@ -11,7 +11,7 @@ fn slow(prefix: &str) -> Option<Value> {
     ends.collect::<Vec<_>>()
         .into_iter()
         .rev()
-        .filter(|end| !cuts_number(prefix, *end))
+        .filter(|end| !cuts_word(prefix, *end))
         .find_map(|end| closed(&prefix[..end]))
 }
 
@@ -38,13 +38,11 @@ fn marks(text: &str) -> (String, bool) {
     (open, in_string)
 }
 
-/// Whether a text is cut inside a number, or where it may go on.
-fn cuts_number(text: &str, end: usize) -> bool {
+/// Whether a text is cut inside a number or a literal, or where it may go on.
+fn cuts_word(text: &str, end: usize) -> bool {
     let (before, after) = text.split_at(end);
-    let is_of_number = |letter: char| letter.is_ascii_digit() || "+-.eE".contains(letter);
-    let number = before.trim_end_matches(is_of_number);
-    let is_number = before[number.len()..].starts_with(|letter: char| letter.is_ascii_digit() || letter == '-');
-    is_number && !marks(before).1 && (after.is_empty() || after.starts_with(is_of_number))
+    let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
+    before.ends_with(is_of_word) && !marks(before).1 && (after.is_empty() || after.starts_with(is_of_word))
 }
 
 fn read(pieces: &[&str]) -> Option<Value> {
@@ -168,7 +166,7 @@ fn any_object() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
-        (-1e6..1e6).prop_map(Value::from),
+        (-1e6..1e6_f64).prop_map(Value::from),
         "[a\"\\\\\n\u{1}ä😀{}, ]{0,6}".prop_map(Value::from),
     ];
     let value = leaf.prop_recursive(4, 16, 4, |inner| {

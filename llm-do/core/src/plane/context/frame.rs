@@ -14,6 +14,7 @@ use crate::declare::prompt::Attached;
 use crate::declare::tool::ResultForm;
 use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, StepSpec};
+use crate::plane::call_stream::Pieces;
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
@@ -93,6 +94,8 @@ pub(crate) struct CallExtras {
     pub(crate) steps: LateSteps,
     /// The idempotency key of the call that its calls find out about.
     pub(crate) reconciled: OnceLock<String>,
+    /// Who receives the pieces of its result, if anyone does.
+    pub(crate) pieces: Option<Arc<Pieces>>,
     /// When the run waited for people: in the frame of its user.
     pub(crate) waits: Arc<Pauses>,
 }
@@ -172,6 +175,11 @@ impl CallFrame {
     /// Returns what few calls have, if this one has some of it.
     pub(crate) fn extras(&self) -> Option<&CallExtras> {
         self.extras.get().map(AsRef::as_ref)
+    }
+
+    /// Returns who receives the pieces of its result, if anyone does.
+    pub(crate) fn pieces(&self) -> Option<&Arc<Pieces>> {
+        self.extras()?.pieces.as_ref()
     }
 
     /// Returns what few calls have, to add to it.

@@ -10,6 +10,7 @@ use crate::base::mend::{self, Mends, Unmended};
 use crate::declare::schema::{OutputShape, WRAPPER, run_blocking};
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::declare::worker_spec::OutputMode;
+use crate::plane::call_stream::Form;
 
 /// The type of a worker's output, and how the model returns it.
 #[derive(Clone, Debug)]
@@ -108,6 +109,14 @@ impl Output {
         }
     }
 
+    /// Returns what the pieces of the result are.
+    pub(crate) fn form(&self) -> Form {
+        match &self.method {
+            OutputMethod::Text => Form::Text,
+            _ => Form::Json { is_wrapped: self.shape.is_wrapped },
+        }
+    }
+
     /// Returns the schema that is in the instructions.
     pub(crate) fn prompted(&self) -> Option<&Value> {
         match &self.method {
@@ -129,14 +138,22 @@ impl Output {
         )
     }
 
+    /// Returns the text of the result in an answer, if it has one.
+    pub(crate) fn written(&self, response: &Response) -> Option<String> {
+        match &self.method {
+            OutputMethod::Tool(_) => {
+                response.tool_calls().find(|call| call.name == OUTPUT_TOOL).map(|call| call.arguments.clone())
+            }
+            _ => Some(response.text()),
+        }
+    }
+
     /// Returns the text of the result if checking it may block an async thread for too long.
     fn result_text(&self, response: &Response) -> Option<String> {
-        let text = match &self.method {
-            OutputMethod::Text => return None,
-            OutputMethod::Native(_) | OutputMethod::Prompted(_) => response.text(),
-            OutputMethod::Tool(_) => response.tool_calls().find(|call| call.name == OUTPUT_TOOL)?.arguments.clone(),
-        };
-        self.shape.schema.is_untrusted().then_some(text).filter(|text| {
+        if matches!(self.method, OutputMethod::Text) || !self.shape.schema.is_untrusted() {
+            return None;
+        }
+        self.written(response).filter(|text| {
             let values =
                 || if self.mends() { mend::values(text) } else { serde_json::from_str(text).into_iter().collect() };
             values().iter().any(|value| self.shape.schema.is_slow(value))
