@@ -103,7 +103,7 @@ impl Serde {
 /// Returns the text of `key = ".."` or `key(deserialize = "..")`.
 fn value_of(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<String>> {
     if meta.input.peek(Token![=]) {
-        return Ok(match meta.value()?.parse()? {
+        return Ok(match meta.value()?.parse::<Expr>()? {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
             _ => None,
         });
