@@ -17,6 +17,7 @@ mod model_files;
 mod output_modes;
 mod programs;
 mod requests;
+mod streamed;
 mod tool_search;
 mod toolset;
 mod turns;
