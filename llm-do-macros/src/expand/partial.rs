@@ -12,7 +12,7 @@ pub(super) fn fields(data: &PartialStruct) -> TokenStream {
     let PartialStruct { visibility, name, fields } = data;
     let declared = fields.iter().map(|PartialField { conditions, visibility, ident, ty, .. }| {
         let ty = named(ty.to_token_stream(), name);
-        quote!(#(#conditions)* #visibility #ident: #private::Partial<#ty>)
+        quote!(#(#conditions)* #[doc = "The field so far."] #visibility #ident: #private::Partial<#ty>)
     });
     let values = fields.iter().map(|PartialField { conditions, ident, name, .. }| {
         quote!(#(#conditions)* #ident: #private::Partial::field(partial, #name))
@@ -20,7 +20,7 @@ pub(super) fn fields(data: &PartialStruct) -> TokenStream {
     quote! {
         const _: () = {
             #[doc = "The fields as they arrive."]
-            #[allow(dead_code, missing_docs)]
+            #[allow(dead_code, deprecated, non_snake_case, private_interfaces)]
             #[derive(::core::fmt::Debug)]
             #visibility struct __PartialFields {
                 #(#declared),*

@@ -74,14 +74,14 @@ async fn sight(input: String) -> Sighting;
 #[worker]
 async fn list_sights(input: String) -> Vec<String>;
 
-/// Tell what is there.
+/// Narrate what is there.
 #[worker]
-async fn tell_sights(input: String) -> String;
+async fn narrate_sights(input: String) -> String;
 
-/// Tell it in parts, and return how many parts there were.
-#[entry(toolsets = [tell_sights])]
+/// Narrate it in parts, and return how many parts there were.
+#[entry(toolsets = [narrate_sights])]
 async fn count_parts(ctx: &CallContext<count_parts>) -> Result<usize> {
-    let mut stream = ctx.stream(tell_sights { input: "q".into() });
+    let mut stream = ctx.stream(narrate_sights { input: "q".into() });
     let mut parts = 0;
     while stream.next().await.is_some() {
         parts += 1;
@@ -168,18 +168,15 @@ async fn fields_are_absent_then_grow_then_are_complete() {
 #[tokio::test]
 async fn texts_and_wrapped_lists_arrive_in_parts() {
     let (partials, result) =
-        all(runtime(ScriptedModel::new().output(TOLD)).stream(tell_sights { input: "q".into() })).await;
+        all(runtime(ScriptedModel::new().output(TOLD)).stream(narrate_sights { input: "q".into() })).await;
     assert!(partials.len() > 3 && partials.windows(2).all(|pair| pair[1].text().starts_with(pair[0].text())));
     assert_eq!((partials.last().unwrap().text(), result.unwrap()), (TOLD, TOLD.to_owned()));
 
-    let list = vec!["a bird", "a tree"];
-    let runtime = runtime(ScriptedModel::new().output(&list));
+    let list = vec!["a bird".to_owned(), "a tree".to_owned()];
+    let runtime = runtime(ScriptedModel::new().output(list.clone()));
     let (partials, result) = all(runtime.stream(list_sights { input: "q".into() })).await;
     let texts: Vec<_> = partials.last().unwrap().items().map(|item| item.text().to_owned()).collect();
-    assert_eq!(
-        (texts, result.unwrap()),
-        (list.iter().map(|&text| text.to_owned()).collect(), list.iter().map(|&text| text.to_owned()).collect())
-    );
+    assert_eq!((texts, result.unwrap()), (list.clone(), list));
 }
 
 #[tokio::test]
@@ -193,7 +190,7 @@ async fn code_streams_a_call_and_an_entry_passes_one_on() {
 }
 
 #[tokio::test]
-async fn an_answer_after_a_rejected_one_begins_anew() {
+async fn an_answer_after_a_rejected_one_starts_again() {
     let model = ScriptedModel::new()
         .profile(Profile::TEXT)
         .text("{\"longName\": \"A cat.\", \"count\": 300}")
@@ -202,6 +199,19 @@ async fn an_answer_after_a_rejected_one_begins_anew() {
     let names: Vec<_> = partials.iter().map(|partial| partial.fields().long_name.text().to_owned()).collect();
     assert!(names.iter().any(|name| name == "A cat.") && names.last().unwrap() == "A bird in a tree.", "{names:?}");
     assert_eq!(result.unwrap(), sighting());
+}
+
+#[tokio::test]
+async fn a_message_of_a_chat_is_answered_in_parts() {
+    let model = ScriptedModel::new().output(TOLD).output(TOLD);
+    let runtime = runtime(model.clone());
+    let mut chat = runtime.chat();
+    for messages in [1, 3] {
+        let (partials, result) = all(chat.stream(narrate_sights { input: "q".into() })).await;
+        assert!(partials.len() > 3);
+        assert_eq!(result.unwrap(), TOLD);
+        assert_eq!(model.requests().last().unwrap().messages.len(), messages);
+    }
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ use crate::declare::schema::WRAPPER;
 /// [`result`](Self::result).
 ///
 /// Each partial has all that has arrived: one that is not taken in time is left out. The call runs while this is polled, and is
-/// cancelled if it is dropped. If the model has to answer again, the partials begin anew. They are not checked by the schema or by
+/// cancelled if it is dropped. If the model has to answer again, the partials start again. They are not checked by the schema or by
 /// guards; the result is.
 #[must_use = "a call does not run until its stream or its result is awaited"]
 pub struct CallStream<'a, T> {

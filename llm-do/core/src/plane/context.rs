@@ -115,9 +115,9 @@ impl<S> CallContext<S> {
         CallStream::new(self.call_in_pieces(call, Some(Arc::clone(&pieces))), pieces)
     }
 
-    /// Calls a worker, and passes the parts of its result on to who streams this call: its result is that of this call.
+    /// Calls a worker, and passes the parts of its result on to the caller that streams this call: its result is that of this call.
     ///
-    /// As [`call`](Self::call) if nobody streams this call.
+    /// As [`call`](Self::call) if the caller does not stream this call.
     ///
     /// # Errors
     ///

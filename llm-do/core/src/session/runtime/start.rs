@@ -106,7 +106,7 @@ impl Runtime {
     /// ```
     pub fn stream<T>(&self, call: T) -> CallStream<'static, T::Output>
     where
-        T: Tool<Output: FromReturn + 'static>,
+        T: Tool<Output: FromReturn>,
     {
         self.start(call).stream()
     }
@@ -206,13 +206,19 @@ impl<T, C> Start<T, C> {
     }
 
     /// Returns the result in parts: the run starts once the stream, or its result, is awaited.
-    pub fn stream(mut self) -> CallStream<'static, T>
+    pub fn stream(self) -> CallStream<'static, T>
     where
         T: 'static,
     {
+        let (start, pieces) = self.in_pieces();
+        CallStream::new(start.into_future(), pieces)
+    }
+
+    /// Has the result arrive in pieces, which are returned.
+    pub(super) fn in_pieces(mut self) -> (Self, Arc<Pieces>) {
         let pieces = Arc::<Pieces>::default();
         self.root.settings.pieces = Some(Arc::clone(&pieces));
-        CallStream::new(self.into_future(), pieces)
+        (self, pieces)
     }
 
     /// Returns a handle to observe and cancel the run.
