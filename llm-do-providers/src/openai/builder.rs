@@ -125,7 +125,9 @@ mod tests {
         let url = "https://api.deepseek.com";
         assert_eq!(at(url).build().unwrap().profile(), Profile::BASIC.with_mended_arguments(true));
         assert_eq!(at(url).profile(Profile::NATIVE_OUTPUT).build().unwrap().profile(), Profile::NATIVE_OUTPUT);
+        assert!(!at("https://api.openai.com/v1").build().unwrap().profile().mend_arguments);
         let named = OpenAiModel::at(Server::Vllm, "m").base_url(url).build().unwrap();
+        assert!(named.profile().mend_arguments);
         assert_eq!((named.name(), named.dialect.server.provider), ("vllm:m", "vllm"));
     }
 
