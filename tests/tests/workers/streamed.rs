@@ -96,6 +96,18 @@ async fn pass_sight_on(ctx: &CallContext<pass_sight_on>) -> Result<Sighting> {
     Ok(ctx.pass_on(sight { input: "q".into() }).await?)
 }
 
+/// Ask twice, and return how many messages there were.
+#[entry(toolsets = [narrate_sights])]
+async fn narrate_in_a_thread(ctx: &CallContext<narrate_in_a_thread>) -> Result<usize> {
+    let thread = ctx.thread("sights");
+    for _ in 0..2 {
+        let (partials, result) = all(thread.stream(narrate_sights { input: "q".into() })).await;
+        assert!(partials.len() > 3);
+        assert_eq!(result?, TOLD);
+    }
+    Ok(thread.history().messages().len())
+}
+
 const TOLD: &str = "A bird in a tree near the house.";
 
 fn sighting() -> Sighting {
@@ -181,9 +193,10 @@ async fn texts_and_wrapped_lists_arrive_in_parts() {
 
 #[tokio::test]
 async fn code_streams_a_call_and_an_entry_passes_one_on() {
-    let model = ScriptedModel::new().output(TOLD).output(sighting());
+    let model = ScriptedModel::new().output(TOLD).output(TOLD).output(TOLD).output(sighting());
     let runtime = runtime(model);
     assert!(runtime.run(count_parts {}).await.unwrap() > 3);
+    assert_eq!(runtime.run(narrate_in_a_thread {}).await.unwrap(), 4);
     let (partials, result) = all(runtime.stream(pass_sight_on {})).await;
     check_growth(&partials);
     assert_eq!(result.unwrap(), sighting());

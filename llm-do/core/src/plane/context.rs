@@ -136,7 +136,7 @@ impl<S> CallContext<S> {
     {
         Box::pin(async move {
             let arguments = GivenArguments::Typed(self.written(call)?);
-            let callee = pieces.as_ref().map_or(Callee::Item(T::NAME), |pieces| Callee::Streamed(T::NAME, pieces));
+            let callee = Callee::typed(T::NAME, pieces.as_ref());
             from_result::<T>(self.dispatch(callee, arguments, Caller::Code).await?)
         })
     }

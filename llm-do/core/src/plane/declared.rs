@@ -86,6 +86,11 @@ pub(crate) enum Callee<'a> {
 }
 
 impl<'a> Callee<'a> {
+    /// Returns the item with this registered name, in a typed call; its result arrives in pieces if something receives them.
+    pub(crate) fn typed(name: &'a str, pieces: Option<&'a Arc<Pieces>>) -> Self {
+        pieces.map_or(Self::Item(name), |pieces| Self::Streamed(name, pieces))
+    }
+
     /// Returns the name as given.
     pub(crate) fn name(self) -> &'a str {
         match self {
