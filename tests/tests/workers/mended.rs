@@ -63,7 +63,7 @@ fn text(text: &str) -> ResponsePart {
 fn noting(arguments: &str, profile: Profile, effect: Effect) -> (RuntimeBuilder, Arc<Mutex<Vec<Value>>>) {
     let ran = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&ran);
-    let note = move |_, arguments| {
+    let note = move |_: CallContext, arguments: Value| {
         notes.lock().unwrap().push(arguments);
         async { Ok("noted") }
     };
