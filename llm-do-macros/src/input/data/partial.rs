@@ -1,6 +1,6 @@
 //! The fields of a struct under `#[data]` that may arrive one by one, with their names in JSON.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{
@@ -154,7 +154,6 @@ fn pascal(field: &str) -> String {
 
 /// Returns tokens with `Self` replaced by the name of the struct.
 pub(crate) fn named(tokens: TokenStream, name: &Ident) -> TokenStream {
-    use proc_macro2::{Group, TokenTree};
     let replace = |token| match token {
         TokenTree::Ident(ident) if ident == "Self" => TokenTree::Ident(name.clone()),
         TokenTree::Group(group) => {

@@ -39,7 +39,7 @@ impl Escape {
             Self::Begun(Some(_)) | Self::Half(_) => None,
             Self::Unit { high, unit, digits } => {
                 let digit = u16::try_from(letter.to_digit(16)?).ok()?;
-                self.read_digit(high, unit << 4 | digit, digits + 1)
+                self.read_digit(high, (unit << 4) | digit, digits + 1)
             }
         }
     }
