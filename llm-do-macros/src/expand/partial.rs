@@ -9,7 +9,7 @@ use crate::runtime;
 /// Implements `PartialFields`, in a scope of its own.
 pub(super) fn fields(data: &PartialStruct) -> TokenStream {
     let private = runtime::private();
-    let PartialStruct { visibility, name, fields } = data;
+    let PartialStruct { conditions, visibility, name, fields } = data;
     let declared = fields.iter().map(|PartialField { conditions, visibility, ident, ty, .. }| {
         let ty = named(ty.to_token_stream(), name);
         quote!(#(#conditions)* #[doc = "The field so far."] #visibility #ident: #private::Partial<#ty>)
@@ -17,10 +17,13 @@ pub(super) fn fields(data: &PartialStruct) -> TokenStream {
     let values = fields.iter().map(|PartialField { conditions, ident, name, .. }| {
         quote!(#(#conditions)* #ident: #private::Partial::field(partial, #name))
     });
+    let unused = fields.is_empty().then(|| quote!(let _ = partial;));
     quote! {
+        #(#conditions)*
         const _: () = {
             #[doc = "The fields as they arrive."]
-            #[allow(dead_code, deprecated, non_snake_case, private_interfaces)]
+            #[allow(dead_code, deprecated, non_snake_case, private_interfaces, unreachable_pub)]
+            #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
             #[derive(::core::fmt::Debug)]
             #visibility struct __PartialFields {
                 #(#declared),*
@@ -31,7 +34,7 @@ pub(super) fn fields(data: &PartialStruct) -> TokenStream {
                 type Fields = __PartialFields;
 
                 fn fields(partial: &#private::Partial<Self>) -> Self::Fields {
-                    let _ = partial;
+                    #unused
                     __PartialFields { #(#values),* }
                 }
             }

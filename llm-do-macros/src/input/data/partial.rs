@@ -16,6 +16,8 @@ const OTHER_FIELDS: [&str; 6] =
 
 /// A struct whose fields may arrive one by one.
 pub(crate) struct PartialStruct {
+    /// Its conditions: `#[cfg(..)]`.
+    pub(crate) conditions: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
     pub(crate) fields: Vec<PartialField>,
@@ -51,7 +53,12 @@ impl PartialStruct {
         }
         let rule = serde.rename_all.as_deref().unwrap_or("snake_case");
         let fields = fields.named.iter().filter_map(|field| PartialField::read(field, rule)).collect();
-        Some(Self { visibility: item.vis.clone(), name: item.ident.clone(), fields })
+        Some(Self {
+            conditions: conditions(&item.attrs),
+            visibility: item.vis.clone(),
+            name: item.ident.clone(),
+            fields,
+        })
     }
 }
 
@@ -61,7 +68,7 @@ impl PartialField {
         let ident = field.ident.clone()?;
         let written = ident.unraw().to_string();
         Some(Self {
-            conditions: field.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
+            conditions: conditions(&field.attrs),
             visibility: field.vis.clone(),
             ty: field.ty.clone(),
             name: serde.rename.or_else(|| renamed(&written, rule))?,
@@ -98,6 +105,10 @@ impl Serde {
         self.keys.push(key);
         Ok(())
     }
+}
+
+fn conditions(attrs: &[Attribute]) -> Vec<Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 
 /// Returns the text of `key = ".."` or `key(deserialize = "..")`.

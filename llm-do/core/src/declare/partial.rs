@@ -140,3 +140,50 @@ impl<T> Serialize for Partial<T> {
         self.json().serialize(serializer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Partial;
+    use crate::base::partial_json::PartialJson;
+
+    const TEXT: &str =
+        r#"{"name": "Ann \"A\" B", "n": 12, "list": ["a", {"b": [true, null]}, -1.5], "none": null, "end": {}}"#;
+
+    fn partial<T>(text: &str) -> Option<Partial<T>> {
+        let mut json = PartialJson::default();
+        json.push(text);
+        Some(Partial::new(json.value()?.clone(), Vec::new(), json.open_path().map(Into::into)))
+    }
+
+    #[test]
+    fn a_complete_value_does_not_change_any_more() {
+        let whole: Value = serde_json::from_str(TEXT).unwrap();
+        for end in 1..=TEXT.len() {
+            let partial = partial::<Value>(&TEXT[..end]).unwrap();
+            for name in ["name", "n", "list", "none", "end", "unknown"] {
+                let field = partial.field::<Value>(name);
+                assert!(!field.is_complete() || *field.json() == whole[name], "{name} {}", &TEXT[..end]);
+                assert_eq!(field.get(), field.is_complete().then(|| whole[name].clone()), "{name} {}", &TEXT[..end]);
+            }
+            let items: Vec<_> = partial.field::<Vec<Value>>("list").items().filter_map(|item| item.get()).collect();
+            assert_eq!(items, whole["list"].as_array().unwrap()[..items.len()], "{}", &TEXT[..end]);
+            assert_eq!(partial.is_complete(), end == TEXT.len());
+        }
+        assert_eq!(partial::<Value>(TEXT).unwrap().get(), Some(whole));
+    }
+
+    #[test]
+    fn a_part_is_read_as_its_type() {
+        let whole = partial::<Value>(r#"{"text": "so f"#).unwrap();
+        let text = whole.field::<String>("text");
+        assert_eq!((text.text(), text.get()), ("so f", None));
+        assert_eq!(json!(text), json!("so f"));
+        assert_eq!(whole.field::<Option<String>>("text").some().unwrap().text(), "so f");
+        assert_eq!(whole.field::<Box<String>>("text").unboxed().text(), "so f");
+        assert!(whole.field::<Option<String>>("other").some().is_none());
+        let done = partial::<Value>(r#"{"n": 300, "#).unwrap();
+        assert_eq!((done.field::<u16>("n").get(), done.field::<u8>("n").get()), (Some(300), None), "300 is no u8");
+    }
+}
