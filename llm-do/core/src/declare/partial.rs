@@ -184,6 +184,6 @@ mod tests {
         assert_eq!(whole.field::<Box<String>>("text").unboxed().text(), "so f");
         assert!(whole.field::<Option<String>>("other").some().is_none());
         let done = partial::<Value>(r#"{"n": 300, "#).unwrap();
-        assert_eq!((done.field::<u16>("n").get(), done.field::<u8>("n").get()), (Some(300), None), "300 is no u8");
+        assert_eq!((done.field::<u16>("n").get(), done.field::<u8>("n").get()), (Some(300), None), "300 is too large for a u8");
     }
 }
