@@ -5,6 +5,7 @@ mod declaration;
 mod entry;
 mod function;
 mod mcp;
+mod partial;
 mod stateful;
 mod stub;
 mod timeout;
@@ -96,7 +97,10 @@ pub(crate) fn data(args: &TokenStream, item: &TokenStream) -> TokenStream {
     let derives = arguments::derives(&data.derived);
     let code = quote!(#derives #item);
     match errors.finish(()) {
-        Ok(()) => code,
+        Ok(()) => {
+            let fields = data.partial.as_ref().map(partial::fields);
+            quote!(#code #fields)
+        }
         Err(error) => fallback::expand(&code, &error),
     }
 }

@@ -24,7 +24,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, Path, PathSegment, Token, Type, Visibility};
 
 pub(crate) use self::block::{Block, Member, is_block};
-pub(crate) use self::data::{Data, Derived};
+pub(crate) use self::data::{Data, Derived, PartialField, PartialStruct, named};
 pub(crate) use self::function::Function;
 pub(crate) use self::mcp::{Kind as TypeKind, McpField, McpTool, McpToolset, McpType};
 pub(crate) use self::owned::spelled;

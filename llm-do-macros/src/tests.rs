@@ -403,6 +403,73 @@ fn data_has_debug_by_default() {
 }
 
 #[test]
+fn data_names_its_fields_as_json_does() {
+    let names = |item: TokenStream| {
+        let code = expand::data(&quote!(), &item).to_string();
+        let named = code.split("Partial :: field (partial , \"").skip(1);
+        named.map(|rest| rest.split('"').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    for (rule, expected) in [
+        ("camelCase", "longName"),
+        ("PascalCase", "LongName"),
+        ("snake_case", "long_name"),
+        ("SCREAMING_SNAKE_CASE", "LONG_NAME"),
+        ("kebab-case", "long-name"),
+        ("SCREAMING-KEBAB-CASE", "LONG-NAME"),
+    ] {
+        let item = quote!(
+            #[serde(rename_all = #rule)]
+            struct Range {
+                long_name: u32,
+                #[serde(rename(serialize = "a", deserialize = "b"), default)]
+                other: Vec<Self>,
+                #[serde(flatten)]
+                rest: Rest,
+                #[serde(skip)]
+                cache: u32,
+            }
+        );
+        assert_eq!(names(item), [expected, "b"]);
+    }
+    assert!(
+        names(quote!(
+            struct Raw {
+                r#type: u8,
+            }
+        )) == ["type"]
+    );
+    for item in [
+        quote!(
+            struct Pair(u8, u8);
+        ),
+        quote!(
+            enum Level {
+                Low { by: u8 },
+            }
+        ),
+        quote!(
+            struct Page<T> {
+                items: Vec<T>,
+            }
+        ),
+        quote!(
+            #[serde(from = "u8")]
+            struct Byte {
+                byte: u8,
+            }
+        ),
+        quote!(
+            #[cfg_attr(test, serde(rename_all = "camelCase"))]
+            struct Mixed {
+                long_name: u8,
+            }
+        ),
+    ] {
+        assert_eq!(names(item), [""; 0]);
+    }
+}
+
+#[test]
 fn data_with_one_trait_derived_already() {
     let code = expand::data(
         &quote!(),

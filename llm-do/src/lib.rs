@@ -188,8 +188,10 @@ pub mod approval {
 pub mod context {
     pub use tokio_util::sync::CancellationToken;
 
+    pub use llm_do_core::declare::partial::{Partial, PartialFields};
     pub use llm_do_core::declare::question::Question;
     pub use llm_do_core::declare::subtask::SubtaskRequest;
+    pub use llm_do_core::plane::call_stream::CallStream;
     pub use llm_do_core::plane::context::{Ask, FromContext, Thread};
     pub use llm_do_core::plane::user_input::{InputHandler, InputRequest};
 }
@@ -217,7 +219,7 @@ pub mod event {
     pub use llm_do_core::observe::event::{
         ByDigest, Callback, Caller, ChannelSink, CodeAnswer, ContentFile, ContentMessage, ContentResult, Delivery,
         Delta, Event, EventKind, EventPart, EventReceiver, EventSink, EventValue, FileInfo, GuardAction, GuardHook,
-        ItemKind, JsonLines, Outcome, RequestContent, Terminal, Verbosity, event_channel,
+        ItemKind, JsonLines, Mend, Outcome, RequestContent, Terminal, Verbosity, event_channel,
     };
 }
 

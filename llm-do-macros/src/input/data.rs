@@ -1,11 +1,14 @@
 //! `#[data]`: a type and the traits that are derived for it.
 
+mod partial;
+
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, DeriveInput, Field, Generics, Lifetime, Path, Token, TypeReference, Visibility};
 
+pub(crate) use self::partial::{PartialField, PartialStruct, named};
 use super::{owned, state};
 use crate::args;
 use crate::errors::Errors;
@@ -14,6 +17,8 @@ use crate::errors::Errors;
 pub(crate) struct Data {
     /// The traits to derive, without those that are already derived; empty if the item is invalid.
     pub(crate) derived: Vec<Derived>,
+    /// Its fields, if they may arrive one by one.
+    pub(crate) partial: Option<PartialStruct>,
 }
 
 /// A trait that `#[data]` derives.
@@ -44,16 +49,19 @@ impl Data {
     pub(crate) fn read(args: &TokenStream, item: &TokenStream, errors: &mut Errors) -> Self {
         let args: args::data::Data = args::parse(args.clone(), errors);
         let attrs = errors.take(attributes.parse2(item.clone()));
-        check_item(item, errors);
+        let parsed = syn::parse2::<DeriveInput>(item.clone()).ok();
+        let partial = parsed.as_ref().and_then(PartialStruct::read);
+        if let Some(parsed) = parsed {
+            check_item(parsed, errors);
+        }
         let has_debug = args.debug.is_none_or(|debug| debug.value);
         let derived = attrs.map(|attrs| missing(&attrs, has_debug, errors)).unwrap_or_default();
-        Self { derived }
+        Self { derived, partial }
     }
 }
 
 /// Adds errors for parts that cannot be deserialized from JSON. The compiler reports an invalid item.
-fn check_item(item: &TokenStream, errors: &mut Errors) {
-    let Ok(item) = syn::parse2::<DeriveInput>(item.clone()) else { return };
+fn check_item(item: DeriveInput, errors: &mut Errors) {
     let fields: Vec<_> = match item.data {
         syn::Data::Struct(data) => data.fields.into_iter().collect(),
         syn::Data::Enum(data) => data.variants.into_iter().flat_map(|variant| variant.fields).collect(),

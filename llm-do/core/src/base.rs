@@ -17,9 +17,13 @@ pub mod json;
 #[doc(hidden)]
 pub mod large_stack;
 #[doc(hidden)]
+pub mod mend;
+#[doc(hidden)]
 pub mod mutex;
 #[doc(hidden)]
 pub mod open_file;
+#[doc(hidden)]
+pub mod partial_json;
 #[doc(hidden)]
 pub mod pauses;
 #[doc(hidden)]

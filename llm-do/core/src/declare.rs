@@ -3,6 +3,7 @@
 pub mod argument;
 #[doc(hidden)]
 pub mod nesting;
+pub mod partial;
 pub mod prompt;
 pub mod question;
 #[doc(hidden)]

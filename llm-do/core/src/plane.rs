@@ -1,6 +1,7 @@
 //! The tool plane: finds, checks, approves, runs and reports every call; `dispatch` is its center.
 
 pub mod approval;
+pub mod call_stream;
 #[doc(hidden)]
 pub mod config;
 pub mod context;

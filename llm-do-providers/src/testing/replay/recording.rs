@@ -37,6 +37,7 @@ struct Recorded {
 /// The first line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a feature of the model")]
 struct Header {
     model: String,
     /// Absent in older recordings.
@@ -44,6 +45,8 @@ struct Header {
     tools: bool,
     native_output: bool,
     native_output_with_tools: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    mend_arguments: bool,
 }
 
 fn supports_tools() -> bool {
@@ -57,8 +60,9 @@ impl Recording {
         if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
             return Err(io::Error::other(format!("the directory `{}` does not exist; create it", directory.display())));
         }
-        let Profile { tools, native_output, native_output_with_tools, .. } = profile;
-        let header = Header { model: model.to_owned(), tools, native_output, native_output_with_tools };
+        let Profile { tools, native_output, native_output_with_tools, mend_arguments, .. } = profile;
+        let model = model.to_owned();
+        let header = Header { model, tools, native_output, native_output_with_tools, mend_arguments };
         Ok(Self { path: path.to_owned(), header, file: None })
     }
 
@@ -79,11 +83,12 @@ impl ReplayedRecording {
     pub(super) fn read(path: &Path) -> io::Result<(Self, String, Profile)> {
         let mut lines = BufReader::new(File::open(path)?).lines();
         let header = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
-        let Header { model, tools, native_output, native_output_with_tools } = parse(&header, 1)?;
+        let Header { model, tools, native_output, native_output_with_tools, mend_arguments } = parse(&header, 1)?;
         let server_side_tools = ServerSideTool::ALL;
         // Recordings from before have no deferred tools, so later ones have none either.
         let tool_search = false;
-        let profile = Profile { tools, native_output, native_output_with_tools, server_side_tools, tool_search };
+        let profile =
+            Profile { tools, native_output, native_output_with_tools, server_side_tools, tool_search, mend_arguments };
         let recorded = (2..).zip(lines).map(|(number, line)| Ok((number, parse(&line?, number)?)));
         let unused = recorded.collect::<io::Result<Vec<_>>>()?;
         Ok((Self { path: path.to_owned(), recorded: unused.len(), unused }, model, profile))

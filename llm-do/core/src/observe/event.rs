@@ -51,6 +51,7 @@ pub use self::spans::TracingSink;
 pub use self::terminal::{Answers, BAR, Rows, TerminalWriter, with_value};
 pub use self::terminal::{Terminal, Verbosity};
 pub use self::value::EventValue;
+pub use crate::base::mend::Mend;
 
 /// One thing that happened in a run.
 ///

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::ask::Ask;
 pub(crate) use self::ask::QUESTION;
-pub(crate) use self::frame::{CallFrame, Variant};
+pub(crate) use self::frame::{CallExtras, CallFrame, Variant};
 pub(crate) use self::given::GivenArguments;
 pub(crate) use self::host::Host;
 pub use self::inject::{FromContext, State, StateKey};
@@ -41,6 +41,7 @@ use crate::declare::prompt::Attached;
 use crate::declare::tool::{FromReturn, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::plane::call_stream::{CallStream, Pieces};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::instance::CloseTasks;
 
@@ -100,6 +101,44 @@ impl<S> CallContext<S> {
         Box::pin(async move {
             let arguments = GivenArguments::Typed(self.written(call)?);
             from_result::<T>(self.dispatch(Callee::Item(T::NAME), arguments, Caller::Code).await?)
+        })
+    }
+
+    /// Calls a worker, or an entry that passes one on, whose result arrives in parts: `ctx.stream(review { path })`.
+    ///
+    /// As [`call`](Self::call), but the stream has [`Partial`](crate::declare::partial::Partial)s of the result before it.
+    pub fn stream<T>(&self, call: T) -> CallStream<'_, T::Output>
+    where
+        T: Tool<Output: FromReturn>,
+        S: Declares<T>,
+    {
+        let pieces = Arc::<Pieces>::default();
+        CallStream::new(self.call_in_pieces(call, Some(Arc::clone(&pieces))), pieces)
+    }
+
+    /// Calls a worker, and passes the parts of its result on to the caller that streams this call: its result is that of this call.
+    ///
+    /// As [`call`](Self::call) if the caller does not stream this call.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] like [`call`](Self::call).
+    pub fn pass_on<T>(&self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
+    where
+        T: Tool<Output: FromReturn>,
+        S: Declares<T>,
+    {
+        self.call_in_pieces(call, self.frame().pieces().cloned())
+    }
+
+    fn call_in_pieces<T>(&self, call: T, pieces: Option<Arc<Pieces>>) -> BoxFuture<'_, Result<T::Output, CallError>>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        Box::pin(async move {
+            let arguments = GivenArguments::Typed(self.written(call)?);
+            let callee = Callee::typed(T::NAME, pieces.as_ref());
+            from_result::<T>(self.dispatch(callee, arguments, Caller::Code).await?)
         })
     }
 

@@ -6,6 +6,7 @@ use llm_do_providers::ToolSpec;
 
 use crate::declare::schema::CheckedSchema;
 use crate::declare::worker_spec::WorkerSpec;
+use crate::plane::call_stream::Pieces;
 
 /// The tools that an item declares, in order. A worker without toolsets has none.
 #[derive(Debug, Default)]
@@ -76,6 +77,8 @@ pub(crate) enum Callee<'a> {
     First(&'a str),
     /// The tool with this shown name; the registered name if the caller declares nothing.
     Shown(&'a str),
+    /// The item with this registered name, in a typed call whose result arrives in pieces.
+    Streamed(&'a str, &'a Arc<Pieces>),
     /// A worker that is defined for one call.
     Inline(&'a WorkerSpec),
     /// A worker that was created in this run or its chat.
@@ -83,10 +86,19 @@ pub(crate) enum Callee<'a> {
 }
 
 impl<'a> Callee<'a> {
+    /// Returns the item with this registered name, in a typed call; its result arrives in pieces if something receives them.
+    pub(crate) fn typed(name: &'a str, pieces: Option<&'a Arc<Pieces>>) -> Self {
+        pieces.map_or(Self::Item(name), |pieces| Self::Streamed(name, pieces))
+    }
+
     /// Returns the name as given.
     pub(crate) fn name(self) -> &'a str {
         match self {
-            Self::Item(name) | Self::First(name) | Self::Shown(name) | Self::RuntimeWorker(name) => name,
+            Self::Item(name)
+            | Self::First(name)
+            | Self::Shown(name)
+            | Self::RuntimeWorker(name)
+            | Self::Streamed(name, _) => name,
             Self::Inline(spec) => spec.name(),
         }
     }
@@ -97,7 +109,7 @@ impl<'a> Callee<'a> {
             (Self::Inline(_) | Self::RuntimeWorker(_), _) => None,
             (Self::First(name), _) => Some(name),
             (_, None) => Some(self.name()),
-            (Self::Item(name), Some(declared)) => declared.shown(name).map(|_| name),
+            (Self::Item(name) | Self::Streamed(name, _), Some(declared)) => declared.shown(name).map(|_| name),
             (Self::Shown(name), Some(declared)) => declared.tool(name),
         }
     }

@@ -31,6 +31,7 @@ pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
 use self::turn::{CallResult, Step, Turns};
 use crate::base::error::CallError;
+use crate::base::mend::Mends;
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
@@ -135,7 +136,11 @@ impl WorkerRun {
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
         let mut messages = Vec::from(history);
         messages.push(message);
-        let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
+        let loaded = self
+            .search
+            .as_ref()
+            .map(|search| search.loaded_in(&messages, self.model.profile().mend_arguments))
+            .unwrap_or_default();
         let turns = Turns::new(messages, kept, limits);
         let (finished, worker) = (Vec::new(), Arc::clone(&self));
         let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
@@ -168,17 +173,28 @@ impl WorkerRun {
     /// Sends one request to the model, and passes its response to the turns; returns whether it came from the journal.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<bool, CallError> {
         self.process(turns).await?;
+        self.begin_pieces();
         let (StepOutcome { value: response, is_replayed }, refused) = self.exchange(turns).await?;
+        self.pass_on_whole(&response);
         let retry = if let Some(reason) = refused {
             turns.reject_response(response, reason)
         } else {
             let read = self.output.read_apart(&response).await;
-            turns.handle_response(response, read.as_ref().unwrap_or(&self.output))
+            let retry = turns.handle_response(response, read.as_ref().unwrap_or(&self.output));
+            self.report_mends(None, turns.take_mends());
+            retry
         };
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
         }
         Ok(is_replayed)
+    }
+
+    /// Reports what was mended in the arguments of a call of `tool`, or in the output, if anything was.
+    fn report_mends(&self, tool: Option<&str>, mends: Mends) {
+        if !mends.is_empty() {
+            self.ctx.emit(|| EventKind::Mended { tool: tool.map(Into::into), mends: mends.to_vec() });
+        }
     }
 
     /// Sends one request, and reports its response; also returns the reason if a guard refused it.
@@ -290,6 +306,7 @@ impl WorkerRun {
         answers: u32,
         progress: &mut StreamProgress,
     ) -> Result<Response, CallError> {
+        self.begin_pieces();
         let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
         let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))

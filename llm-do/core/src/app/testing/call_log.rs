@@ -103,6 +103,7 @@ fn is_about_model(kind: &EventKind) -> bool {
             | EventKind::ModelWaiting { .. }
             | EventKind::ModelDelta { .. }
             | EventKind::ModelResponse { .. }
+            | EventKind::Mended { .. }
             | EventKind::ModelRetry { .. }
     )
 }

@@ -11,6 +11,7 @@ use super::attempts::Attempts;
 use super::call::{Call, Ending};
 use super::figures::Figures;
 use super::times::Times;
+use crate::base::mend::words_of;
 use crate::observe::event::{Event, EventKind, GuardAction, Outcome};
 
 /// The maximum level at which calls are shown; deeper ones are shown beside their caller, which bounds the recursion.
@@ -62,6 +63,10 @@ impl Builder {
             EventKind::Subtask { worker, .. } => call.remark(format!("subtask for `{worker}`")),
             EventKind::Dropped { count } => {
                 call.remarks.push(format!("{count} events are missing: the log was too slow"));
+            }
+            EventKind::Mended { tool, mends } => {
+                let what = tool.as_ref().map_or_else(|| "result".to_owned(), |tool| format!("arguments of `{tool}`"));
+                call.remark(format!("mended the {what}: {}", words_of(mends)));
             }
             EventKind::SettingWarning { setting, message, .. } => {
                 call.remark(format!("setting `{setting}`: {message}"));

@@ -14,6 +14,7 @@ use super::detail::{
 use super::parts::EventPart;
 use super::planned::{PlannedApproval, PlannedKind};
 use super::value::EventValue;
+use crate::base::mend::Mend;
 use crate::base::usage::RunUsage;
 use crate::declare::question::Question;
 use crate::declare::tool::Effect;
@@ -291,6 +292,14 @@ pub enum EventKind {
         /// Whether the journal had the answer, and no model was asked.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replayed: bool,
+    },
+    /// JSON of the last answer was almost JSON, and was mended; its schema decides whether it is valid.
+    Mended {
+        /// The tool whose arguments were mended; `None` for the output of the worker.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool: Option<Arc<str>>,
+        /// What was mended, each kind once.
+        mends: Vec<Mend>,
     },
     /// The model is asked again, because its answer was invalid, or because it broke off while it was streamed: then the
     /// pieces before this event are not part of the answer.

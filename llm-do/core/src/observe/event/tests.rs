@@ -15,7 +15,7 @@ use serde_json::{Map, Number, Value};
 use super::json_lines::LineWriter;
 use super::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo,
-    GuardAction, GuardHook, ItemKind, Outcome, PlannedApproval, PlannedKind, RuleSource,
+    GuardAction, GuardHook, ItemKind, Mend, Outcome, PlannedApproval, PlannedKind, RuleSource,
 };
 use crate::base::json::Json;
 use crate::base::usage::{Cost, RunUsage};
@@ -240,6 +240,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
             .prop_map(|(tool, input, error)| EventKind::ServerSideToolFinished { tool, input, error })
             .boxed(),
         EventKind::ModelResponse { .. } => content::model_response(),
+        EventKind::Mended { .. } => (prop::option::of(name()), prop::sample::subsequence(Mend::ALL.to_vec(), 0..8))
+            .prop_map(|(tool, mends)| EventKind::Mended { tool, mends })
+            .boxed(),
         EventKind::ModelRetry { .. } => text().prop_map(|reason| EventKind::ModelRetry { reason }).boxed(),
         EventKind::Usage { .. } => run_usage().prop_map(|used| EventKind::Usage { used }).boxed(),
         EventKind::Dropped { .. } => any::<u64>().prop_map(|count| EventKind::Dropped { count }).boxed(),
@@ -376,6 +379,7 @@ fn kinds() -> Vec<EventKind> {
             files: Vec::new(),
             replayed: false,
         },
+        EventKind::Mended { tool: None, mends: Vec::new() },
         EventKind::ModelRetry { reason: none() },
         EventKind::Usage { used: RunUsage::default() },
         EventKind::Dropped { count: 0 },

@@ -13,6 +13,7 @@ use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
 use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, StepSpec};
+use crate::plane::call_stream::Pieces;
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
@@ -90,6 +91,8 @@ pub(crate) struct CallExtras {
     pub(crate) steps: LateSteps,
     /// The idempotency key of the call whose outcome its calls reconcile.
     pub(crate) reconciled: OnceLock<String>,
+    /// Who receives the pieces of its result, if anyone does.
+    pub(crate) pieces: Option<Arc<Pieces>>,
     /// The pauses while the run waited for people; only in the frame of its user.
     pub(crate) waits: Arc<Pauses>,
 }
@@ -169,6 +172,11 @@ impl CallFrame {
     /// Returns the rarely used data, if any.
     pub(crate) fn extras(&self) -> Option<&CallExtras> {
         self.extras.get().map(AsRef::as_ref)
+    }
+
+    /// Returns who receives the pieces of its result, if anyone does.
+    pub(crate) fn pieces(&self) -> Option<&Arc<Pieces>> {
+        self.extras()?.pieces.as_ref()
     }
 
     /// Returns the rarely used data, which it allocates if necessary.

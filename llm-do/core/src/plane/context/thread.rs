@@ -1,6 +1,7 @@
 //! Threads: conversations with workers that last longer than one call, each with a name.
 
 use std::fmt;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -9,6 +10,7 @@ use super::CallContext;
 use crate::base::error::CallError;
 use crate::declare::tool::{FromReturn, TakesHistory, Tool, from_result};
 use crate::declare::toolset::{Anything, Declares};
+use crate::plane::call_stream::{CallStream, Pieces};
 use crate::plane::declared::Callee;
 use crate::plane::history::History;
 
@@ -73,10 +75,27 @@ impl<S> Thread<'_, S> {
         T: Tool<Output: FromReturn> + TakesHistory,
         S: Declares<T>,
     {
+        self.call_in_pieces(call, None)
+    }
+
+    /// Calls a worker, which continues the thread, and whose result arrives in parts: see [`CallContext::stream`].
+    pub fn stream<T>(&self, call: T) -> CallStream<'_, T::Output>
+    where
+        T: Tool<Output: FromReturn> + TakesHistory,
+        S: Declares<T>,
+    {
+        let pieces = Arc::<Pieces>::default();
+        CallStream::new(self.call_in_pieces(call, Some(Arc::clone(&pieces))), pieces)
+    }
+
+    fn call_in_pieces<T>(&self, call: T, pieces: Option<Arc<Pieces>>) -> BoxFuture<'_, Result<T::Output, CallError>>
+    where
+        T: Tool<Output: FromReturn>,
+    {
         Box::pin(async move {
             let (host, arguments) = (self.ctx.host(), self.ctx.written(call)?);
-            let called = host.call_in_thread(self.ctx.declaring(), &self.name, Callee::Item(T::NAME), arguments);
-            from_result::<T>(called.await?)
+            let callee = Callee::typed(T::NAME, pieces.as_ref());
+            from_result::<T>(host.call_in_thread(self.ctx.declaring(), &self.name, callee, arguments).await?)
         })
     }
 

@@ -1,14 +1,15 @@
 //! Finds the callee of a call, and builds the frame of the call.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::journal::has_result;
 use super::pipeline::Call;
 use super::{Run, limits};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, ItemKind};
-use crate::plane::context::{CallContext, CallFrame};
+use crate::plane::call_stream::Pieces;
+use crate::plane::context::{CallContext, CallExtras, CallFrame};
 use crate::plane::declared::Callee;
 use crate::plane::registry::Registered;
 
@@ -66,6 +67,12 @@ pub(super) fn new_frame(
     let from = caller.frame();
     let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
     let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.name));
+    let pieces = match whom {
+        Callee::Streamed(_, pieces) => Some(pieces),
+        Callee::First(_) => run.settings.pieces.as_ref(),
+        _ if by == Caller::User => run.settings.pieces.as_ref(),
+        _ => None,
+    };
     let is_worker = tool.is_some_and(|tool| tool.kind() == ItemKind::Worker);
     CallFrame {
         depth: from.depth + u32::from(is_worker),
@@ -77,8 +84,14 @@ pub(super) fn new_frame(
         is_worker,
         is_unobserved: !run.events.is_observed,
         is_unguarded: caller.is_unguarded(),
+        extras: pieces.map(with_pieces).unwrap_or_default(),
         ..CallFrame::new(run.next_number(), name, by)
     }
+}
+
+/// Returns what few calls have, for a call whose result arrives in pieces.
+fn with_pieces(pieces: &Arc<Pieces>) -> OnceLock<Box<CallExtras>> {
+    Box::new(CallExtras { pieces: Some(Arc::clone(pieces)), ..CallExtras::default() }).into()
 }
 
 /// Refuses the first call of a run if a worker below it would have no model.

@@ -227,7 +227,7 @@ pub(super) async fn worker_run(
         server_side_tools,
         output,
         settings: plan.settings.clone().over(&plane.config.settings),
-        streaming: plane.config.streaming,
+        streaming: plane.config.streaming || ctx.frame().pieces().is_some(),
         end_on_denial: run.ends_on_denial(),
         processors: Arc::clone(&plane.config.processors),
         guards: run.guards(ctx).cloned(),

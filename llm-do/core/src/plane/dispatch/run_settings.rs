@@ -14,6 +14,7 @@ use crate::base::usage::Limits;
 use crate::observe::event::{self, EventSink};
 use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, Approvals, Approver};
+use crate::plane::call_stream::Pieces;
 #[cfg(feature = "filesystem")]
 use crate::plane::config::WorkingFolder;
 use crate::plane::plan::DryRun;
@@ -49,6 +50,8 @@ pub(crate) struct RunSettings {
     pub(crate) gates_root: bool,
     /// Whether the root call, which is a call of a worker, returns its prompt instead of asking its model.
     pub(crate) renders_only: bool,
+    /// Who receives the pieces of the result, if anyone does.
+    pub(crate) pieces: Option<Arc<Pieces>>,
     /// Whether events have the content of requests.
     pub(crate) content: Option<bool>,
     /// Set if the run is a dry run, or a part of one.

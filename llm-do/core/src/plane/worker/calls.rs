@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::WorkerRun;
 use super::messages::Interruption;
-use super::tool_search::Found;
+use super::tool_search::{self, Found};
 use super::turn::{CallFault, CallResult, Refusal};
 use crate::base::error::{CallError, chain};
+use crate::base::mend;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind};
 use crate::plane::context::GivenArguments;
@@ -68,6 +69,8 @@ impl WorkerRun {
 
     /// Makes one call; a denial, or an error that the model may correct, becomes its result.
     async fn call(&self, call: &ToolCall) -> Result<CallResult, CallError> {
+        let mended = self.mended(call);
+        let call = mended.as_deref().unwrap_or(call);
         if let Some(found) = self.search.as_ref().and_then(|search| search.answer(call)) {
             return Ok(self.found(call, found));
         }
@@ -104,6 +107,19 @@ impl WorkerRun {
         let result = ToolResult::new(call, content).with_error(!is_planned);
         let fault = (!is_planned).then(|| CallFault { text: chain(&error), is_invalid });
         Ok(CallResult { result, fault, refusal, loaded: None })
+    }
+
+    /// Returns the call with mended arguments, if its model may write such and they can be mended.
+    fn mended(&self, call: &ToolCall) -> Option<Box<ToolCall>> {
+        if !self.model.profile().mend_arguments {
+            return None;
+        }
+        let is_search = self.search.is_some() && tool_search::is_own(&call.name);
+        let mended = mend::arguments(&call.arguments, is_search || self.ctx.is_read_only(&call.name))?;
+        self.report_mends(Some(&call.name), mended.mends);
+        let mut call = Box::new(call.clone());
+        call.arguments = mended.json.into_owned();
+        Some(call)
     }
 
     /// Returns the result of a search for tools, and reports it.

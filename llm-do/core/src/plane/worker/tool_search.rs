@@ -10,6 +10,7 @@ use llm_do_providers::{Message, ResponsePart, ToolCall, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::base::mend;
 use crate::declare::subtask::{Candidate, SubtaskRequest, score};
 
 /// The tool that finds tools.
@@ -38,11 +39,15 @@ pub(super) struct Found {
     pub(super) is_error: bool,
 }
 
+/// Returns whether a tool is one of the two.
+pub(super) fn is_own(name: &str) -> bool {
+    [SEARCH, LOAD].contains(&name)
+}
+
 impl ToolSearch {
     /// Returns a search over the tools, if there are more than `limit`.
     pub(crate) fn over(tools: &Arc<[ToolSpec]>, limit: usize) -> Option<Self> {
-        let takes_name = |tool: &ToolSpec| [SEARCH, LOAD].contains(&&*tool.name);
-        (tools.len() > limit && !tools.iter().any(takes_name)).then(|| Self { tools: Arc::clone(tools) })
+        (tools.len() > limit && !tools.iter().any(|tool| is_own(&tool.name))).then(|| Self { tools: Arc::clone(tools) })
     }
 
     /// Returns the specs of the two tools.
@@ -55,8 +60,9 @@ impl ToolSearch {
         tools.iter().chain(loaded.iter().filter_map(|name| self.get(name))).cloned().collect()
     }
 
-    /// Returns the names of the tools that were loaded in an earlier part of the conversation.
-    pub(super) fn loaded_in(&self, messages: &[Message]) -> Vec<Arc<str>> {
+    /// Returns the names of the tools that were loaded in an earlier part of the conversation; `mends` is whether arguments are
+    /// mended.
+    pub(super) fn loaded_in(&self, messages: &[Message], mends: bool) -> Vec<Arc<str>> {
         let parts = messages.iter().filter_map(|message| match message {
             Message::Assistant { parts } => Some(parts),
             _ => None,
@@ -66,7 +72,10 @@ impl ToolSearch {
             _ => None,
         });
         let mut loaded: Vec<Arc<str>> = Vec::new();
-        for name in calls.filter_map(|call| self.load(&call.arguments).loaded) {
+        for call in calls {
+            let mended = if mends { mend::arguments(&call.arguments, true) } else { None };
+            let arguments = mended.as_ref().map_or(&*call.arguments, |mended| &*mended.json);
+            let Some(name) = self.load(arguments).loaded else { continue };
             if !loaded.contains(&name) {
                 loaded.push(name);
             }

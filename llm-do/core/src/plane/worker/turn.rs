@@ -12,8 +12,9 @@ use serde_json::Value;
 
 pub(crate) use self::failures::{CallFault, Refusal};
 use self::failures::{Denials, Failures};
-use super::output::Output;
+use super::output::{Output, ReadResult};
 use crate::base::error::Fault;
+use crate::base::mend::Mends;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::plane::history::unfinished;
 
@@ -51,6 +52,9 @@ pub(crate) struct Turns {
     /// The names of the tools that the model loaded, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loaded: Vec<Arc<str>>,
+    /// What was mended in the result of the last answer.
+    #[serde(skip)]
+    mends: Mends,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,6 +115,7 @@ impl Turns {
             denials: Denials::default(),
             files: Vec::new(),
             loaded: Vec::new(),
+            mends: Mends::default(),
         }
     }
 
@@ -250,7 +255,7 @@ impl Turns {
                 None
             }
             FinishReason::Stop | FinishReason::ToolCalls if !calls.is_empty() => self.start_calls(calls, output),
-            _ if calls.is_empty() => match output.read_text(&text, !self.files.is_empty()) {
+            _ if calls.is_empty() => match self.noted(output.read_text(&text, !self.files.is_empty())) {
                 Ok(value) => self.done(value),
                 Err(fault) => self.reject(&calls, &fault),
             },
@@ -262,6 +267,17 @@ impl Turns {
                 None => self.start_calls(calls, output),
             },
         }
+    }
+
+    /// Returns the result that was read, and notes what was mended.
+    fn noted(&mut self, read: ReadResult) -> Result<Value, Fault> {
+        self.mends = read.mends;
+        read.value
+    }
+
+    /// Returns what was mended in the result of the last answer, and forgets it.
+    pub(crate) fn take_mends(&mut self) -> Mends {
+        std::mem::take(&mut self.mends)
     }
 
     /// Rejects a response; returns `reason` if the model is asked again.
@@ -294,7 +310,7 @@ impl Turns {
             }
             return None;
         };
-        let value = match output.read_json(&call.arguments) {
+        let value = match self.noted(output.read_json(&call.arguments)) {
             Ok(value) => value,
             Err(fault) => return self.reject(&calls, &fault),
         };

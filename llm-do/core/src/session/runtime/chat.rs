@@ -13,6 +13,7 @@ use crate::base::error::CallError;
 use crate::base::mutex::IgnorePoison;
 use crate::base::usage::UsageTree;
 use crate::declare::tool::{FromReturn, Tool};
+use crate::plane::call_stream::CallStream;
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::dispatch::{ChatParts, CreatedWorkers, StoredWorker};
 use crate::plane::history::History;
@@ -129,6 +130,15 @@ impl Chat {
         T: Tool<Output: FromReturn>,
     {
         self.continued(T::NAME, self.runtime.start(call))
+    }
+
+    /// Makes a root call that continues the chat, whose result arrives in parts: see [`Runtime::stream`].
+    pub fn stream<T>(&mut self, call: T) -> CallStream<'_, T::Output>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        let (start, pieces) = self.runtime.start(call).in_pieces();
+        CallStream::new(self.continued(T::NAME, start), pieces)
     }
 
     /// Makes a root call that continues the chat, by its registered name and with arguments as JSON.

@@ -20,6 +20,7 @@ use crate::declare::nesting;
 use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::Anything;
 use crate::observe::event::ItemKind;
+use crate::plane::call_stream::{CallStream, Pieces};
 use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
 use crate::plane::dispatch::{ChatParts, Root, RunSettings, fresh_id};
@@ -69,6 +70,46 @@ impl Runtime {
     {
         let arguments = self.written(call).map(|value| Given { value, is_typed: true });
         self.begin(T::NAME, arguments, from_result::<T>)
+    }
+
+    /// Runs a worker, or an entry that passes one on, whose result arrives in parts; [`Start::stream`] does for a run with settings.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::ScriptedModel;
+    /// /// What a reviewer found.
+    /// #[data]
+    /// struct Review {
+    ///     summary: String,
+    ///     findings: Vec<String>,
+    /// }
+    ///
+    /// /// Review a file.
+    /// #[worker]
+    /// async fn review(path: String) -> Review;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// # let found = Review { summary: "Two faults.".into(), findings: vec!["no test".into(), "no docs".into()] };
+    /// # let model = ScriptedModel::new().output(found);
+    /// let runtime = Runtime::builder().force_model(model).build()?;
+    /// let mut stream = runtime.stream(review { path: "a.rs".into() });
+    /// while let Some(partial) = stream.next().await {
+    ///     let review = partial.fields();
+    ///     println!("{} ({} findings)", review.summary.text(), review.findings.items().count());
+    /// }
+    /// let review = stream.result().await?;
+    /// assert_eq!(review.findings, ["no test", "no docs"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stream<T>(&self, call: T) -> CallStream<'static, T::Output>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        self.start(call).stream()
     }
 
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) starts one
@@ -167,6 +208,22 @@ impl<T, C> Start<T, C> {
         self.root.id = id;
         self.root.under = Some(ctx.declaring());
         self
+    }
+
+    /// Returns the result in parts: the run starts once the stream, or its result, is awaited.
+    pub fn stream(self) -> CallStream<'static, T>
+    where
+        T: 'static,
+    {
+        let (start, pieces) = self.in_pieces();
+        CallStream::new(start.into_future(), pieces)
+    }
+
+    /// Has the result arrive in pieces, which are returned.
+    pub(super) fn in_pieces(mut self) -> (Self, Arc<Pieces>) {
+        let pieces = Arc::<Pieces>::default();
+        self.root.settings.pieces = Some(Arc::clone(&pieces));
+        (self, pieces)
     }
 
     /// Returns a handle to observe and cancel the run.

@@ -3,6 +3,7 @@
 use rmcp::model::LoggingLevel;
 use serde_json::Value;
 
+use crate::base::mend::words_of;
 use crate::observe::event::{Event, EventKind, Outcome};
 
 /// Returns the level and the text of an event if its severity is at least `least`.
@@ -29,6 +30,9 @@ fn described(event: &Event) -> Option<(LoggingLevel, String)> {
         }
         EventKind::UserMessage { .. } => (LoggingLevel::Debug, format!("`{name}` gets a message")),
         EventKind::ModelWaiting { on } => (LoggingLevel::Notice, format!("`{name}` waits: {on}")),
+        EventKind::Mended { mends, .. } => {
+            (LoggingLevel::Notice, format!("`{name}` mended JSON of its model: {}", words_of(mends)))
+        }
         // The reason may quote the answer.
         EventKind::ModelRetry { .. } => (LoggingLevel::Notice, format!("`{name}` retries its model request")),
         EventKind::SettingWarning { model, setting, message } => {

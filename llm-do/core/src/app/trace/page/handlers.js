@@ -140,6 +140,11 @@ const HANDLERS = {
   setting_warning(call, event, time) {
     addText(call, "remarks", { time, text: `Setting ${event.setting} of ${event.model}: ${event.message}` });
   },
+  mended(call, event, time) {
+    const what = event.tool === undefined ? "result" : `arguments of ${event.tool}`;
+    const words = (event.mends ?? []).map((mend) => String(mend).replaceAll("_", " "));
+    addText(call, "remarks", { time, text: `Mended the ${what}: ${words.join(", ")}` });
+  },
   model_delta(call, event, time) {
     const request = call.askedAgain ?? call.requests[call.openRequest];
     if (!request || request.answered !== undefined) return;

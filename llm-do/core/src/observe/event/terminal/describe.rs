@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::Verbosity;
 use super::values::{one_line, with_value};
+use crate::base::mend::{Mend, words_of};
 use crate::base::usage::RunUsage;
 use crate::observe::event::{CodeAnswer, DecidedBy, Event, EventKind, EventPart, GuardAction, Outcome};
 
@@ -79,6 +80,7 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::ModelResponse { parts, usage, replayed, .. } => {
             Some(answer(&name, parts, usage, *replayed, verbosity))
         }
+        EventKind::Mended { tool, mends } => Some(mended(&name, tool.as_deref(), mends)),
         EventKind::ModelRetry { reason } => Some(with_value(&format!("  {name} asks again:"), reason, "")),
         EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(sum(used)),
         EventKind::Dropped { count } => Some(format!("… {count} events dropped: the terminal is too slow")),
@@ -108,6 +110,11 @@ fn answer(name: &str, parts: &[EventPart], usage: &Usage, replayed: bool, verbos
     let how = if replayed { "replayed, " } else { "" };
     let after = format!(" ({how}{} tokens in, {} out)", usage.input_tokens, usage.output_tokens);
     with_value(&format!("  {name} got"), &words.join(", "), &after)
+}
+
+fn mended(name: &str, tool: Option<&str>, mends: &[Mend]) -> String {
+    let what = tool.map_or_else(|| "result".to_owned(), |tool| format!("arguments of {}", one_line(tool)));
+    format!("  {name} mended the {what}: {}", words_of(mends))
 }
 
 fn word(part: &EventPart, verbosity: Verbosity) -> Option<String> {
