@@ -7,6 +7,7 @@ mod events;
 mod gate;
 mod page;
 mod problem;
+mod records;
 mod runs;
 mod status;
 mod view;
@@ -44,6 +45,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/runs/{id}/resume", post(runs::resume))
         .route("/runs/{id}/settle", post(runs::settle))
         .route("/runs/{id}/events", get(events::stream))
+        .route("/runs/{id}/records", get(records::stream))
         .route("/approvals", get(approvals::approvals))
         .route("/approvals/{id}", get(approvals::approval).post(approvals::decide))
         .route("/questions", get(approvals::questions))

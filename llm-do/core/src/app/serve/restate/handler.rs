@@ -40,8 +40,8 @@ struct Application {
 /// What starts a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RunInput {
-    entry: String,
+pub(super) struct RunInput {
+    pub(super) entry: String,
     #[serde(default = "no_arguments")]
     arguments: Value,
     /// Whose run it is, if a service started it.
