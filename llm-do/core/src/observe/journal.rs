@@ -34,11 +34,12 @@ pub use self::check::{Checked, ReplayCheck};
 #[cfg(feature = "restate")]
 pub(crate) use self::engine::{EngineJournal, EngineRequest};
 pub use self::error::JournalError;
-pub use self::file::{FileJournal, Records};
+pub use self::file::{FileJournal, RecordingJournal, Records};
 #[cfg(feature = "restate")]
 pub(crate) use self::follow::FollowJournal;
 pub use self::key::digest;
 pub use self::key::name as called;
+pub use self::key::{is_in_chat, run_of};
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};

@@ -1,6 +1,6 @@
 //! The inputs and answers of a worker, read from journals.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::recorded::{Calls, Reading, RecordedCalls};
 use crate::observe::event::Outcome;
-use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, digest};
+use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, digest, is_in_chat};
 use crate::plane::approval::Approval;
 use crate::plane::dispatch::recorded_outcome;
 
@@ -24,7 +24,10 @@ pub struct Cases {
     worker: Arc<str>,
     all: Vec<Case>,
     /// The indices of the cases by the digest of their input.
-    by_digest: HashMap<String, Vec<usize>>,
+    by_digest: BTreeMap<String, Vec<usize>>,
+    max: usize,
+    /// The number of calls whose inputs are in no case, since there are too many.
+    left_out: u64,
     others: BTreeSet<Arc<str>>,
     calls: Calls,
 }
@@ -62,8 +65,24 @@ impl Cases {
     /// Returns an empty list of cases for the worker with this registered name, which need not be linked any more.
     #[must_use]
     pub fn of(worker: impl Into<Arc<str>>) -> Self {
-        let (by_digest, others) = (HashMap::new(), BTreeSet::new());
-        Self { worker: worker.into(), all: Vec::new(), by_digest, others, calls: Calls::default() }
+        let (by_digest, others) = (BTreeMap::new(), BTreeSet::new());
+        let (all, calls) = (Vec::new(), Calls::default());
+        Self { worker: worker.into(), all, by_digest, max: usize::MAX, left_out: 0, others, calls }
+    }
+
+    /// Keeps at most about this number of distinct inputs, so that journals of any length take little memory. Default: all.
+    ///
+    /// Those with the lowest digests stay: a sample of the inputs that is the same in whichever order they are read. Their answers are
+    /// complete.
+    #[must_use]
+    pub fn at_most(self, max: usize) -> Self {
+        Self { max: max.max(1), ..self }
+    }
+
+    /// Returns the number of calls that are in no case because of [`at_most`](Self::at_most).
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Adds the calls of one journal, without those in [threads](crate::plane::context::CallContext::thread); `records` starts at its first record: see
@@ -71,6 +90,12 @@ impl Cases {
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
         let mut journal = Journaled::default();
         records.into_iter().for_each(|record| self.add_record(record, &mut journal));
+    }
+
+    /// Adds the calls of a run that continues a chat, without its root call: that depends on the messages before.
+    #[doc(hidden)]
+    pub fn add_continued(&mut self, records: impl IntoIterator<Item = Record>) {
+        self.add(records.into_iter().filter(|record| record.kind != StepKind::Result));
     }
 
     /// Adds the calls of a journal file, without locking or changing it.
@@ -122,7 +147,7 @@ impl Cases {
     fn add_record(&mut self, record: Record, journal: &mut Journaled) {
         let Journaled { edits, reading } = journal;
         reading.add(&record);
-        if record.is_in_thread() {
+        if record.is_in_thread() || record.kind == StepKind::Result && is_in_chat(&record.key) {
             // The answer depends on more than the input.
             return;
         }
@@ -147,7 +172,12 @@ impl Cases {
     }
 
     fn add_answer(&mut self, input: Value, outcome: Outcome) {
-        let indices = self.by_digest.entry(digest(&input)).or_default();
+        let digest = digest(&input);
+        if self.by_digest.len() >= self.max && !self.has_room(&digest) {
+            self.left_out += 1;
+            return;
+        }
+        let indices = self.by_digest.entry(digest).or_default();
         let known = indices.iter().copied().find(|&index| self.all[index].input == input);
         let index = known.unwrap_or_else(|| {
             indices.push(self.all.len());
@@ -159,6 +189,31 @@ impl Cases {
             Some(answer) => answer.times += 1,
             None => answers.push(Answer { outcome, times: 1 }),
         }
+    }
+}
+
+impl Cases {
+    /// Returns whether an input is kept: it is known, or takes the place of the one with the highest digest.
+    fn has_room(&mut self, digest: &str) -> bool {
+        if self.by_digest.contains_key(digest) {
+            return true;
+        }
+        let Some(last) = self.by_digest.last_entry().filter(|last| digest < last.key().as_str()) else { return false };
+        // From the last on: to take a case moves the last one to its place.
+        let mut indices = last.remove();
+        indices.sort_unstable();
+        for index in indices.into_iter().rev() {
+            self.take_out(index);
+        }
+        true
+    }
+
+    /// Removes a case, in whose place the last one comes.
+    fn take_out(&mut self, index: usize) {
+        self.left_out += self.all.swap_remove(index).times();
+        let (Some(moved), from) = (self.all.get(index), self.all.len()) else { return };
+        let places = self.by_digest.get_mut(&digest(&moved.input)).into_iter().flatten();
+        places.filter(|place| **place == from).for_each(|place| *place = index);
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct RunInput {
     arguments: Value,
     /// Whose run it is, if a service started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tenant: Option<String>,
+    pub(super) tenant: Option<String>,
 }
 
 /// One call of a run, with the records that lead to it.

@@ -34,6 +34,8 @@ pub struct RestateRun {
     pub id: String,
     /// The name of what was started, if the engine still has what started it.
     pub entry: Option<String>,
+    /// Whose run it is, if a service started it.
+    pub tenant: Option<String>,
     pub state: RunState,
     created: String,
 }
@@ -84,6 +86,7 @@ impl RestateRuns {
     pub fn is_asked_for(query: &RunListQuery, run: &RestateRun) -> bool {
         query.state.is_none_or(|state| state == run.state)
             && query.entry.as_ref().is_none_or(|entry| run.entry.as_ref() == Some(entry))
+            && query.tenant.as_ref().is_none_or(|tenant| run.tenant.as_ref() == Some(tenant))
     }
 
     /// Returns the records of a run, those of its calls that run as invocations of their own included.
@@ -104,7 +107,8 @@ impl RestateRuns {
             ("pending" | "scheduled" | "inboxed", _) => RunState::Queued,
             _ => RunState::Running,
         };
-        Ok(RestateRun { id: row.id, entry: input.map(|input| input.entry), state, created: row.created_at })
+        let (entry, tenant) = input.map(|input| (input.entry, input.tenant)).unzip();
+        Ok(RestateRun { id: row.id, entry, tenant: tenant.flatten(), state, created: row.created_at })
     }
 }
 
