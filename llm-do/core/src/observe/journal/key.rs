@@ -279,6 +279,15 @@ pub(super) fn unnumbered(root: &str) -> (&str, u32) {
     }
 }
 
+/// Returns a key without the number of its root call among equal ones.
+pub(super) fn unnumbered_run(key: Arc<str>) -> Arc<str> {
+    let (root, rest) = split_root(&key);
+    match unnumbered(root) {
+        (_, 0) => key,
+        (root, _) => format!("{root}{rest}").into(),
+    }
+}
+
 /// Returns the key of the part `name` below `parent`.
 pub(super) fn below(parent: &str, name: &str) -> String {
     let name = name.replace('%', "%25").replace('/', "%2F");
