@@ -13,7 +13,7 @@ use llm_do_core::base::printable::printable;
 use llm_do_core::observe::event::{EffectSink, Verbosity};
 use llm_do_core::plane::history::History;
 use llm_do_core::plane::registry::{Registered, Registry};
-use llm_do_core::session::runtime::{Chat, Runtime, RuntimeBuilder};
+use llm_do_core::session::runtime::{Chat, ChatState, Runtime, RuntimeBuilder};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +25,7 @@ use super::args::ChatOptions;
 use super::input::{attach, from_prompt, named, read_files};
 use super::output::print_unless_shown;
 use super::progress::Progress;
+use super::record::Recorder;
 use super::run::{configure, described, terminated};
 use super::setup::async_runtime;
 use super::terminal_user::TerminalUser;
@@ -52,11 +53,12 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let files = read_files(partner, &options.attach)?;
     let compact = CompactOnDemand::new(partner.model());
     let partner = partner.name().to_owned();
+    let recorder = Recorder::open(&options.record)?;
     let progress = Progress::new(settings.verbosity());
     progress.show_answers(&registry);
     let effects = Arc::new(EffectSink::default());
     let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
-    let builder = builder.shared_sink(Arc::clone(&effects) as _);
+    let builder = recorder.add_to(builder.shared_sink(Arc::clone(&effects) as _));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let mut saved = saved.take().unwrap_or_else(|| store.new_chat(&partner));
@@ -74,13 +76,18 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         lines,
         compact,
         effects,
+        recorder,
         verbosity: settings.verbosity(),
         has_failed: false,
         termination: CancellationToken::new(),
     };
     let tokio = async_runtime()?;
     tokio.spawn(terminated(dialogue.termination.clone()));
-    let result = tokio.block_on(dialogue.run());
+    let result = tokio.block_on(async {
+        let result = dialogue.run().await;
+        let Dialogue { recorder, termination, .. } = dialogue;
+        result.and(recorder.finish(&termination).await)
+    });
     // Does not wait for sync tools that still run: they cannot be stopped.
     tokio.shutdown_background();
     result
@@ -101,6 +108,7 @@ struct Dialogue {
     compact: CompactOnDemand,
     /// The effects of the latest message.
     effects: Arc<EffectSink>,
+    recorder: Recorder,
     verbosity: Verbosity,
     /// Whether a message failed.
     has_failed: bool,
@@ -162,6 +170,7 @@ impl Dialogue {
         let item = self.item();
         let mut arguments = from_prompt(&item, text, &[])?;
         attach(self.files.clone(), &mut arguments);
+        self.recorder.set_continued(self.chat.state() != ChatState::new());
         let result = tokio::select! {
             result = self.chat.send_named(&self.partner, arguments) => Some(result),
             _ = tokio::signal::ctrl_c() => None,

@@ -53,10 +53,10 @@ impl Recorder {
         }
     }
 
-    /// Waits until all events are written.
-    pub(super) async fn finish(self) -> Result<(), CommandError> {
+    /// Waits until all events are written, or the user interrupts.
+    pub(super) async fn finish(self, token: &CancellationToken) -> Result<(), CommandError> {
         match self.events {
-            Some(events) => finish_events(events, &CancellationToken::new()).await,
+            Some(events) => finish_events(events, token).await,
             None => Ok(()),
         }
     }

@@ -70,12 +70,7 @@ pub(super) fn read_all<T>(
 }
 
 /// Reads the recorded cases of a worker, at most about `max` distinct inputs.
-pub(super) fn cases(
-    worker: &str,
-    sources: &[PathBuf],
-    filter: &RunFilter,
-    max: usize,
-) -> Result<Cases, CommandError> {
+pub(super) fn cases(worker: &str, sources: &[PathBuf], filter: &RunFilter, max: usize) -> Result<Cases, CommandError> {
     let mut cases = Cases::of(worker).at_most(max);
     for_each(sources, filter, &mut |run: &RunInfo, records: &mut Records<'_>| {
         read_all(records, |records| if run.is_in_chat { cases.add_continued(records) } else { cases.add(records) })
@@ -112,6 +107,10 @@ pub(super) fn has_runs_in_flight(source: &Path) -> bool {
 }
 
 /// What a journal is, as its name says it, or the first bytes of the file.
+#[cfg_attr(
+    not(all(feature = "serve", feature = "restate")),
+    expect(dead_code, reason = "what the program cannot read needs no name")
+)]
 enum Kind<'s> {
     File,
     Database,

@@ -43,7 +43,8 @@ impl Engine {
         let states: Vec<RunState> = filter.state.iter().filter_map(|state| state.parse().ok()).collect();
         let mut last: Option<RestateRun> = None;
         loop {
-            let page = self.runtime.block_on(self.runs.list(&query, last.as_ref())).map_err(CommandError::from_error)?;
+            let page =
+                self.runtime.block_on(self.runs.list(&query, last.as_ref())).map_err(CommandError::from_error)?;
             let Some(end) = page.last().cloned() else { return Ok(()) };
             for run in page.iter().filter(|run| RestateRuns::is_asked_for(&query, run)) {
                 if states.is_empty() || states.contains(&run.state) {

@@ -29,7 +29,8 @@ pub(super) fn read(path: &Path, filter: &RunFilter, each: &mut Each<'_>) -> Resu
     }
     choice::check(filter)?;
     let chosen: HashSet<_> = choice::chosen(&mut records(path)?, filter)?.into_iter().collect();
-    let is_chosen = |record: &Result<Record, _>| record.as_ref().map_or(true, |record| chosen.contains(run_of(&record.key)));
+    let is_chosen =
+        |record: &Result<Record, _>| record.as_ref().map_or(true, |record| chosen.contains(run_of(&record.key)));
     each(&RunInfo::default(), &mut records(path)?.filter(is_chosen))
 }
 
@@ -59,9 +60,7 @@ pub(super) fn by_run(
             (begun, Vec::new())
         });
         run.push(record);
-        if is_end
-            && let Some((_, run)) = open.remove(&root)
-        {
+        if is_end && let Some((_, run)) = open.remove(&root) {
             pass_on(&root, run)?;
         }
     }

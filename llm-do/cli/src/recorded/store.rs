@@ -151,6 +151,7 @@ fn read_unlisted(file: &JournalFile, filter: &RunFilter, each: &mut Each<'_>) ->
 /// Returns whether the records of a run fit the filter.
 fn is_chosen(file: &JournalFile, id: &str, filter: &RunFilter) -> Result<bool, CommandError> {
     let Some(records) = file.records(id).map_err(CommandError::from_error)? else { return Ok(false) };
-    let records: &mut Records<'_> = &mut records.map(|record| record.map_err(|error: JournalError| CommandError::from_error(error)));
+    let records: &mut Records<'_> =
+        &mut records.map(|record| record.map_err(|error: JournalError| CommandError::from_error(error)));
     Ok(!choice::chosen(records, filter)?.is_empty())
 }

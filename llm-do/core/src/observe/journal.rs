@@ -39,8 +39,8 @@ pub use self::file::{FileJournal, RecordingJournal, Records};
 pub(crate) use self::follow::FollowJournal;
 pub use self::key::digest;
 pub use self::key::name as called;
-pub use self::key::{is_in_chat, run_of};
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep};
+pub use self::key::{is_in_chat, run_of};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
@@ -48,9 +48,7 @@ pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub use self::settlement::{Settlement, UnknownCall};
 #[cfg(feature = "serve")]
-pub use self::sqlite::{
-    Expired, JournalFile, OpenPromise, Retention, RunRecords, SqliteJournal, SqliteRun,
-};
+pub use self::sqlite::{Expired, JournalFile, OpenPromise, Retention, RunRecords, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
 pub(crate) use self::sqlite::{Fence, RecordList, delete_run, lease, promises, read_records, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};

@@ -103,7 +103,8 @@ fn insert(tx: &Transaction<'_>, new: &NewRun) -> rusqlite::Result<Inserted> {
         Ok(limit) => limit,
         Err(reached) => return Ok(Inserted::OverQuota(reached)),
     };
-    let sql = "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state,
+    let sql =
+        "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state,
                    created, admitted, version)
                VALUES (:id, :tenant, :client, :source, :entry, :arguments, :key, :chat, :cost_limit, :state, :created,
                    :created, :version)";

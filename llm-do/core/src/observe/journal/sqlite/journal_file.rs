@@ -61,7 +61,8 @@ impl JournalFile {
     /// Returns an error if the file cannot be read.
     pub fn records(&self, id: &str) -> Result<Option<RunRecords<'_>>, JournalError> {
         let list = self.0.read(|connection| RecordList::of(connection, id))?;
-        let records = |list| RunRecords { file: self, id: id.to_owned(), list: Some(list), part: Vec::new().into_iter() };
+        let records =
+            |list| RunRecords { file: self, id: id.to_owned(), list: Some(list), part: Vec::new().into_iter() };
         Ok(list.map(records))
     }
 }

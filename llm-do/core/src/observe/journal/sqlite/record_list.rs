@@ -10,8 +10,10 @@ const PART_BYTES: usize = 1 << 20;
 /// The maximum number of records in a part.
 const PART: usize = 1_000;
 
-const NUMBERS: &str =
-    concat!(records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"), "SELECT record FROM list ORDER BY record DESC");
+const NUMBERS: &str = concat!(
+    records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
+    "SELECT record FROM list ORDER BY record DESC"
+);
 
 const ONE: &str = "SELECT key, parent, name, kind, place, overlapped, begun, callers, time, input, value, \
     octet_length(input) + octet_length(value) FROM journal_records WHERE record = ?1 AND forgotten = 0";
@@ -40,14 +42,14 @@ impl RecordList {
     pub(crate) fn next(&mut self, connection: &Connection) -> rusqlite::Result<Option<Vec<Record>>> {
         // Another run may have records of these numbers once this one is deleted.
         let sql = "SELECT count(*) > 0 FROM journal_runs WHERE run = ?1 AND reduced = ?2";
-        let is_kept: bool =
-            connection.prepare_cached(sql)?.query_row((self.run, self.is_reduced), |row| row.get(0))?;
+        let is_kept: bool = connection.prepare_cached(sql)?.query_row((self.run, self.is_reduced), |row| row.get(0))?;
         if !is_kept {
             return Ok(None);
         }
         let (mut part, mut bytes) = (Vec::new(), 0);
         let mut statement = connection.prepare_cached(ONE)?;
-        while part.len() < PART && bytes < PART_BYTES
+        while part.len() < PART
+            && bytes < PART_BYTES
             && let Some(number) = self.numbers.pop()
         {
             let read = statement.query_row([number], |row| Ok((record(row)?, row.get::<_, usize>(11)?)));
