@@ -141,7 +141,7 @@ pub(super) struct CheckOptions {
     /// again, tools and models do not.
     ///
     /// A file of `--journal`, a database of `serve`, the address of a service, or `restate:NAME`. Of a database, a service and Restate,
-    /// the runs in flight are replayed, unless --state or --run names others.
+    /// the runs in flight are replayed, unless --state or --run is given.
     #[arg(long, value_name = "JOURNAL")]
     pub(super) replay: Option<PathBuf>,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use llm_do_core::base::printable::printable;
 use llm_do_core::observe::event::{EffectSink, Verbosity};
 use llm_do_core::plane::history::History;
 use llm_do_core::plane::registry::{Registered, Registry};
-use llm_do_core::session::runtime::{Chat, ChatState, Runtime, RuntimeBuilder};
+use llm_do_core::session::runtime::{Chat, Runtime, RuntimeBuilder};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -170,7 +170,7 @@ impl Dialogue {
         let item = self.item();
         let mut arguments = from_prompt(&item, text, &[])?;
         attach(self.files.clone(), &mut arguments);
-        self.recorder.set_continued(self.chat.state() != ChatState::new());
+        self.recorder.set_continued(self.remembers());
         let result = tokio::select! {
             result = self.chat.send_named(&self.partner, arguments) => Some(result),
             _ = tokio::signal::ctrl_c() => None,
@@ -190,6 +190,12 @@ impl Dialogue {
             None => self.fail("stopped by the user"),
         }
         Ok(())
+    }
+
+    /// Returns whether the chat has earlier messages.
+    fn remembers(&self) -> bool {
+        let state = self.chat.state();
+        state.workers.values().chain(state.threads.values()).any(|history| !history.messages().is_empty())
     }
 
     fn item(&self) -> Arc<Registered> {

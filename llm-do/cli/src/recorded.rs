@@ -80,7 +80,7 @@ pub(super) fn cases(worker: &str, sources: &[PathBuf], filter: &RunFilter, max: 
         // Ignored: standard error may be closed.
         let _ = writeln!(
             io::stderr(),
-            "note: {kept} distinct inputs are kept, and {calls} calls with others are left out; --max-cases sets the maximum"
+            "note: {kept} distinct inputs are kept, and {calls} calls with further inputs are left out; --max-cases sets the maximum"
         );
     }
     Ok(cases)
@@ -106,7 +106,7 @@ pub(super) fn has_runs_in_flight(source: &Path) -> bool {
     !matches!(Kind::of(source), Kind::File)
 }
 
-/// What a journal is, as its name says it, or the first bytes of the file.
+/// The kind of a journal, by its name, or by the first bytes of the file.
 #[cfg_attr(
     not(all(feature = "serve", feature = "restate")),
     expect(dead_code, reason = "what the program cannot read needs no name")

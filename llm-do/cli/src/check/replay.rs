@@ -27,7 +27,7 @@ struct Replayed {
     same: usize,
     /// The number of runs that depend on earlier messages of a chat.
     in_chats: usize,
-    /// What differs in the others.
+    /// What differs, for each run that differs.
     faults: Vec<String>,
 }
 

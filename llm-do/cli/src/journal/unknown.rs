@@ -1,7 +1,6 @@
 //! Calls of a journal whose outcome is unknown: listed, and settled by hand.
 
-use std::path::{Path, PathBuf};
-use std::slice;
+use std::path::Path;
 
 use llm_do_core::base::printable::printable_line;
 use llm_do_core::observe::journal::{FileJournal, Record, Settlement, UnknownCall};
@@ -16,9 +15,9 @@ use crate::run::block_on;
 use crate::{CommandError, print, print_json, recorded};
 
 /// Prints the calls that may have had their effect.
-pub(super) fn list(source: &PathBuf, filter: &RunFilter, is_json: bool) -> Result<(), CommandError> {
+pub(super) fn list(source: &Path, filter: &RunFilter, is_json: bool) -> Result<(), CommandError> {
     let mut is_any = false;
-    recorded::for_each(slice::from_ref(source), filter, &mut |run: &RunInfo, records: &mut Records<'_>| {
+    recorded::for_each(&[source.to_owned()], filter, &mut |run: &RunInfo, records: &mut Records<'_>| {
         let calls = unknown(records)?;
         if !is_json && !calls.is_empty() {
             run.id.as_deref().map_or(Ok(()), |run| print(&format!("run {}", printable_line(run))))?;

@@ -1,4 +1,4 @@
-//! Chooses runs by what their records say, where nothing else describes them.
+//! Chooses runs by their records, where nothing else describes them.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::Records;
 use crate::CommandError;
 use crate::args::RunFilter;
 
-/// What the records of a run say about it.
+/// A run, as its records describe it.
 struct Described {
     id: String,
     entry: String,

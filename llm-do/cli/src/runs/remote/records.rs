@@ -12,7 +12,7 @@ use super::{CommandError, TIMEOUT, refused};
 
 /// How often a request is made again that the service refuses since there are too many.
 const ATTEMPTS: u32 = 60;
-/// How long such a request waits, unless the service says it.
+/// How long such a request waits, unless the service returns a time.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum length of such a pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);

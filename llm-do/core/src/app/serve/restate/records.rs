@@ -57,6 +57,7 @@ struct Id {
 
 impl RestateRuns {
     /// Names the engine.
+    #[must_use]
     pub fn of(engine: RestateEngine) -> Self {
         Self(EngineClient::new(engine))
     }
@@ -81,7 +82,7 @@ impl RestateRuns {
         Ok(runs)
     }
 
-    /// Returns whether a run is one that the query asks for, as far as the engine's tables do not say it.
+    /// Returns whether a run fits the query, in what [`list`](Self::list) does not check.
     #[must_use]
     pub fn is_asked_for(query: &RunListQuery, run: &RestateRun) -> bool {
         query.state.is_none_or(|state| state == run.state)
