@@ -81,6 +81,8 @@ pub enum Value {
     ServerSideTools(Vec<Located<ServerSideTool>>),
     /// Whose arguments the worker takes.
     InputModel(InputModel),
+    /// The keys of `shadow`.
+    Shadow(Vec<Entry>),
     /// The skills of the project that it may read.
     Skills(Skills),
     /// What of the project joins its instructions.

@@ -43,6 +43,10 @@ impl Merge<'_> {
                     self.faults.push(Fault::new(*place, message));
                 }
                 "tools" | "toolsets" => self.toolsets(value.texts()),
+                "hybrid" | "shadow" => {
+                    let message = format!("`{name}` works only at run time: use `RuntimeBuilder::{name}`");
+                    self.faults.push(Fault::new(*place, message));
+                }
                 // A file with `model` too is reported already.
                 "compatible_models" if keys.place_of("model").is_some() => {}
                 // So is a reason without an effect.

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use self::drift::Drift;
 use super::pipeline::{Call, CallResult, Next, Wrapper};
-use super::report;
+use super::{report, signature};
 use crate::base::agreement::Agreement;
 use crate::base::error::chain;
 use crate::observe::event::{Caller, EventKind, EventValue, Outcome};
@@ -176,6 +176,12 @@ fn faults(shadow: &Shadow, registry: &Registry) -> Vec<String> {
         missing.map(|name| format!("unknown name `{name}`{}", did_you_mean(name, names()))).collect();
     if tool == worker {
         faults.push(format!("`{tool}` cannot be its own shadow"));
+    }
+    if faults.is_empty()
+        && let (Some(tool), Some(worker)) = (registry.get(tool), registry.get(worker))
+        && let Some(fault) = signature::fault(worker, tool)
+    {
+        faults.push(format!("`{}` cannot be a shadow of `{}`: {fault}", worker.name(), tool.name()));
     }
     faults
 }

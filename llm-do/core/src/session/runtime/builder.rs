@@ -54,6 +54,8 @@ pub struct RuntimeBuilder {
     shadows: Vec<Shadow>,
     /// Workers, each with the tool that answers first.
     hybrids: Vec<(String, String)>,
+    /// The workers that answer alone, whatever their files name.
+    without_hybrids: Vec<String>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// The items whose runs need tools of sources; `None` for all.
@@ -159,6 +161,7 @@ impl RuntimeBuilder {
             sinks: self.sinks.clone(),
             shadows: self.shadows.clone(),
             hybrids: self.hybrids.clone(),
+            without_hybrids: self.without_hybrids.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
             roots: self.roots.clone(),
@@ -200,6 +203,7 @@ impl RuntimeBuilder {
         if !faults.is_empty() {
             return Err(BuildError::Sources(faults));
         }
+        contents.workers.iter().for_each(|(spec, _)| self.add_pairs(spec));
         contents.effects = self.policy.effect_layers();
         contents.hybrids.clone_from(&self.hybrids);
         let registry = Registry::with(contents)?;
