@@ -7,7 +7,7 @@ use crate::limits::LIMITS;
 use crate::mcp_server::read_mcp_items;
 use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
 use crate::settings::SETTINGS;
-use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, TEXTS, Value};
+use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, TEXTS, Value, checked};
 use crate::values::Reader;
 use crate::word::{EFFECTS, OutputMode};
 use crate::yaml::{Content, Key, Node};
@@ -120,7 +120,7 @@ pub const KEYS: &[KeyDef] = &[
     ),
     KeyDef::new(
         "hybrid",
-        item_name,
+        shadow::item_name,
         "At run time: a tool that answers first, as by `RuntimeBuilder::hybrid`; the worker answers where it abstains or fails",
     ),
     KeyDef::new(
@@ -277,19 +277,6 @@ impl Keys {
 fn unsupported(key: &Key) -> Option<Fault> {
     let (name, instead) = UNSUPPORTED.into_iter().find(|(name, _)| *name == key.name)?;
     Some(Fault::new(key.place, format!("unsupported key `{name}`: {instead}")))
-}
-
-fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Value> {
-    let text = reader.string(node)?;
-    match check(&text.value) {
-        Ok(()) => Some(Value::Text(text.value)),
-        Err(message) => reader.fault(text.place, message),
-    }
-}
-
-/// Reads the name of a tool or a worker.
-pub(crate) fn item_name(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
-    checked(node, reader, check_worker_name)
 }
 
 /// Reads a list of names and paths; no value is an empty list.

@@ -162,3 +162,12 @@ pub(crate) fn read_map(table: &[KeyDef], node: Node, reader: &mut Reader<'_>) ->
 fn position(table: &[KeyDef], key: &Key) -> Option<usize> {
     table.iter().position(|def| def.name == key.name)
 }
+
+/// Reads a text that passes a check.
+pub(crate) fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Value> {
+    let text = reader.string(node)?;
+    match check(&text.value) {
+        Ok(()) => Some(Value::Text(text.value)),
+        Err(message) => reader.fault(text.place, message),
+    }
+}

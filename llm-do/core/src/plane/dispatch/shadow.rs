@@ -179,7 +179,7 @@ fn faults(shadow: &Shadow, registry: &Registry) -> Vec<String> {
     }
     if faults.is_empty()
         && let (Some(tool), Some(worker)) = (registry.get(tool), registry.get(worker))
-        && let Some(fault) = signature::fault(worker, tool)
+        && let Some(fault) = signature::argument_fault(worker, tool)
     {
         faults.push(format!("`{}` cannot be a shadow of `{}`: {fault}", worker.name(), tool.name()));
     }

@@ -9,8 +9,7 @@ const MAX_DEPTH: usize = 16;
 /// The types of JSON. Each whole number is a number too.
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/// Returns why every call of one of these would fail or give another result than one of the other, with both signatures; `None` if some
-/// calls may agree.
+/// Returns why the tool can take no call of the worker, or returns no result that the worker may return, with both signatures.
 pub(super) fn fault(worker: &Registered, tool: &Registered) -> Option<String> {
     let do_arguments_fit = may_meet(Schema::of(worker.parameters()), Schema::of(tool.parameters()), 0);
     let (result, answer) = (worker.output(), tool.output());
@@ -22,8 +21,17 @@ pub(super) fn fault(worker: &Registered, tool: &Registered) -> Option<String> {
         (true, false) => "results",
         (false, false) => "arguments and results",
     };
-    let (expected, found) = (signature(worker, result.as_ref()), signature(tool, answer.as_ref()));
-    Some(format!("their {what} differ: `{expected}`, and `{found}`"))
+    Some(differ(what, worker, tool))
+}
+
+/// Returns why one of two items can take no call of the other, with both signatures.
+pub(super) fn argument_fault(one: &Registered, other: &Registered) -> Option<String> {
+    let do_fit = may_meet(Schema::of(one.parameters()), Schema::of(other.parameters()), 0);
+    (!do_fit).then(|| differ("arguments", one, other))
+}
+
+fn differ(what: &str, one: &Registered, other: &Registered) -> String {
+    format!("their {what} differ: `{}`, and `{}`", signature(one), signature(other))
 }
 
 /// A schema, and the one that contains it.
@@ -131,7 +139,7 @@ fn type_of(value: &Value) -> &'static str {
 }
 
 /// Describes a signature: `age(note: string) -> integer`.
-fn signature(item: &Registered, output: Option<&Value>) -> String {
+fn signature(item: &Registered) -> String {
     let schema = Schema::of(item.parameters());
     let required: Vec<_> = schema.required().collect();
     let properties = schema.schema["properties"].as_object().into_iter().flatten();
@@ -141,7 +149,7 @@ fn signature(item: &Registered, output: Option<&Value>) -> String {
             format!("{name}{mark}: {}", words(schema.at(property)))
         })
         .collect();
-    let output = output.map(|output| format!(" -> {}", words(Schema::of(output)))).unwrap_or_default();
+    let output = item.output().map(|output| format!(" -> {}", words(Schema::of(&output)))).unwrap_or_default();
     format!("{}({}){output}", item.name(), arguments.join(", "))
 }
 

@@ -54,7 +54,7 @@ pub struct RuntimeBuilder {
     shadows: Vec<Shadow>,
     /// Workers, each with the tool that answers first.
     hybrids: Vec<(String, String)>,
-    /// The workers that answer alone, whatever their files name.
+    /// The workers that answer alone, although their files may name a tool.
     without_hybrids: Vec<String>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
