@@ -135,11 +135,15 @@ async fn a_denied_tool_ends_the_call_and_an_approved_one_answers() {
     assert_eq!(runtime.run(notes(&["30"])).await.unwrap(), 30);
 }
 
+/// Answers each request with the number of its messages.
+fn counting() -> FunctionModel {
+    FunctionModel::answering(|request| Answer::output(json!({ "result": request.messages.len() })))
+}
+
 #[tokio::test]
 async fn code_answers_the_first_message_of_a_thread_which_the_worker_remembers() {
-    let counted = |request: llm_do::model::Request<'_>| Answer::output(json!({ "result": request.messages.len() }));
     let recorder = Recorder::new();
-    let builder = Runtime::builder().force_model(FunctionModel::answering(counted)).sink(recorder.clone());
+    let builder = Runtime::builder().force_model(counting()).sink(recorder.clone());
     let runtime = builder.hybrid("age", "age_by_rule").build().unwrap();
     assert_eq!(
         runtime.run(remembered {}).await.unwrap(),
@@ -151,9 +155,7 @@ async fn code_answers_the_first_message_of_a_thread_which_the_worker_remembers()
 
 #[tokio::test]
 async fn an_answer_of_code_is_a_message_of_its_chat() {
-    let counted = |request: llm_do::model::Request<'_>| Answer::output(json!({ "result": request.messages.len() }));
-    let runtime = Runtime::builder().force_model(FunctionModel::answering(counted)).hybrid("age", "age_by_rule");
-    let runtime = runtime.build().unwrap();
+    let runtime = Runtime::builder().force_model(counting()).hybrid("age", "age_by_rule").build().unwrap();
     let mut chat = runtime.chat();
     assert_eq!(chat.send(age { note: "Ann is 30".into() }).await.unwrap(), 30);
     assert_eq!(chat.send(age { note: "Bob is 40".into() }).await.unwrap(), 3);
