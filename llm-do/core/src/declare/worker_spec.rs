@@ -302,6 +302,11 @@ impl WorkerSpec {
         self
     }
 
+    /// Returns the tool that answers first, and the one that it is compared with.
+    pub(crate) fn compared_with(&self) -> impl Iterator<Item = &String> {
+        self.hybrid.iter().chain(self.shadow.as_ref().map(|(tool, _)| tool))
+    }
+
     /// Returns all faults of the definition.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();

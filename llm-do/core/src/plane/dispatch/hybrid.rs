@@ -22,7 +22,9 @@ pub(crate) struct Hybrids(HashMap<String, String>);
 
 impl Hybrids {
     /// Registers pairs of a worker and a tool, or returns their faults.
-    pub(crate) fn new(pairs: Vec<(String, String)>, registry: &Registry) -> Result<Self, Vec<String>> {
+    pub(crate) fn new(mut pairs: Vec<(String, String)>, registry: &Registry) -> Result<Self, Vec<String>> {
+        // The server of the tool was not needed for these runs, or could not be used: the worker answers alone.
+        pairs.retain(|(_, tool)| !registry.lacks(tool));
         let mut by_worker = HashMap::new();
         let mut faults: Vec<_> = pairs.iter().flat_map(|(worker, tool)| faults(worker, tool, registry)).collect();
         for (worker, tool) in pairs {

@@ -199,13 +199,13 @@ impl RuntimeBuilder {
         let store = self.worker_store.as_deref();
         let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
         contents.workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
+        contents.workers.iter().for_each(|(spec, _)| self.add_pairs(spec));
+        contents.hybrids.clone_from(&self.hybrids);
         let faults = self.load_sources(&mut contents);
         if !faults.is_empty() {
             return Err(BuildError::Sources(faults));
         }
-        contents.workers.iter().for_each(|(spec, _)| self.add_pairs(spec));
         contents.effects = self.policy.effect_layers();
-        contents.hybrids.clone_from(&self.hybrids);
         let registry = Registry::with(contents)?;
         self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));

@@ -65,8 +65,7 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         ));
     }
     let compared = shadow.as_ref().map(|(tool, _)| tool);
-    let tools = toolsets.iter().filter(|tool| !is_implied(origin, tool)).chain(hybrid).chain(compared);
-    for tool in tools {
+    for tool in toolsets.iter().filter(|tool| !is_implied(origin, tool)).chain(hybrid).chain(compared) {
         let target = aliases.iter().find(|(alias, _)| alias.name == *tool).map_or(tool, |(alias, _)| &alias.target);
         if let Some(unasked) = unasked(target) {
             let text = format!("`{name}` has `{tool}`: the program decides about calls of `{unasked}` without asking");
