@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use llm_do::journal::{Journal, LocalOutcome, SqliteJournal, StepKind, StepSpec};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -286,4 +287,26 @@ fn a_million_records_are_read_in_bounded_memory_with_progress() {
         assert!(output.status.success(), "{}", stderr(&output));
         assert!(stderr(&output).contains("read 1000000 records in 1 runs and files"), "{}", stderr(&output));
     }
+}
+
+#[tokio::test]
+async fn a_database_that_a_program_writes_by_itself_is_read_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orders.db");
+    let runs = SqliteJournal::open(&path).unwrap();
+    for (id, name) in [("order-17", "Ann"), ("order-18", "Bob")] {
+        let run = runs.run(id).await.unwrap();
+        let step = StepSpec::new("", 0, StepKind::Run, "greet", json!({ "input": name }));
+        let result = step.within(StepKind::Result, "result");
+        let record = |value: Value| Box::pin(async move { LocalOutcome::Record(value) });
+        run.step(step, record(json!("0198"))).await.unwrap();
+        run.step(result, record(json!({ "result": { "value": "Hello!" } }))).await.unwrap();
+    }
+    let journal = text(&path);
+    let harden = app(&["harden", "greet", "--tool", "greet_by_rule", "--journal", journal]);
+    assert!(stdout(&harden).ends_with("1 of 2 agree (50 %)\n"), "{}{}", stdout(&harden), stderr(&harden));
+    let listed = printed(&["journal", journal, "--run", "order-18"]);
+    assert!(listed.starts_with("run order-18\n") && !listed.contains("Ann"), "{listed}");
+    assert_eq!(printed(&["journal", journal, "--state", "failed"]), "the journal is empty\n");
+    fails(&["journal", journal, "--tenant", "web"], 2, "--tenant: only the runs of a service have it");
 }

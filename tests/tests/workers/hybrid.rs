@@ -3,7 +3,7 @@
 use llm_do::approval::{ApprovalMode, Decision};
 use llm_do::error::{Unsure, chain};
 use llm_do::event::{CodeAnswer, EventKind};
-use llm_do::harden::{Ranking, Shadow};
+use llm_do::harden::{Cases, Ranking, Shadow};
 use llm_do::journal::{MemoryJournal, StepKind};
 use llm_do::json;
 use llm_do::prelude::*;
@@ -294,6 +294,19 @@ async fn the_ranking_counts_what_code_answered_and_what_that_saved() {
         assert!(!workers[0].saved.is_zero());
         assert_eq!(workers[0].saved, workers[0].cost.known, "half of the calls cost as much as the other half");
     }
+}
+
+#[tokio::test]
+async fn cases_leave_out_what_code_answered() {
+    let journal = MemoryJournal::new();
+    let (builder, _) = builder("age_by_rule");
+    let runtime = builder.journal(journal.clone()).build().unwrap();
+    runtime.run(notes(&["Ann is 30", "Bob is forty", "broken 5"])).await.unwrap();
+    runtime.run(age { note: "Cid is 7".into() }).await.unwrap();
+    let mut cases = Cases::of("age");
+    cases.add(journal.records());
+    let inputs: Vec<_> = cases.iter().map(|case| case.input["note"].as_str().unwrap()).collect();
+    assert_eq!(inputs, ["Bob is forty", "broken 5"]);
 }
 
 #[tokio::test]

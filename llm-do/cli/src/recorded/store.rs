@@ -1,5 +1,6 @@
 //! The runs of a service: in its database, or over HTTP; and databases without a service.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use llm_do_core::app::serve::{MAX_LIST, RunListQuery};
@@ -50,8 +51,18 @@ impl Store {
     pub(super) fn read(&self, filter: &RunFilter, each: &mut Each<'_>) -> Result<(), CommandError> {
         match self {
             Self::Served(runs, file) => {
-                let mut read = |run: &RunInfo, id: &str| read_from(file, run, id, each);
-                read_listed(filter, |query| runs.list(query), |id| runs.run(id), &mut read)
+                let (mut found, mut has_records) = (0, false);
+                let mut read = |run: &RunInfo, id: &str| {
+                    found += 1;
+                    read_from(file, run, id, &mut |run: &RunInfo, records: &mut Records<'_>| {
+                        each(run, &mut records.inspect(|_| has_records = true))
+                    })
+                };
+                read_listed(filter, |query| runs.list(query), |id| runs.run(id), &mut read)?;
+                if found > 0 && !has_records {
+                    note_missing(found);
+                }
+                Ok(())
             }
             Self::Service(service) => {
                 let mut read = |run: &RunInfo, id: &str| match service.records(id)? {
@@ -64,6 +75,15 @@ impl Store {
             Self::Database(file) => read_unlisted(file, filter, each),
         }
     }
+}
+
+/// Explains why runs have no records.
+fn note_missing(runs: u64) {
+    // Ignored: standard error may be closed.
+    let _ = writeln!(
+        io::stderr(),
+        "note: {runs} runs without records: they have not started, or live in Restate, whose journal is `restate:NAME`"
+    );
 }
 
 /// Reads the records of a run in a database, unless the run was deleted meanwhile.

@@ -8,7 +8,7 @@ use llm_do_providers::PriceTable;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::recorded::{Calls, Reading, RecordedCalls};
+use super::recorded::{By, Calls, Reading, RecordedCalls};
 use crate::observe::event::Outcome;
 use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, digest, is_in_chat};
 use crate::plane::approval::Approval;
@@ -17,8 +17,8 @@ use crate::plane::dispatch::recorded_outcome;
 /// The inputs and answers of a worker: its finished calls in journals, with equal inputs as one case.
 ///
 /// Root calls and calls from other items count alike, including calls nested in a recorded call. If an approver
-/// edited an input, the edited one counts. Left out are calls that did not finish, and calls of a tool of the same
-/// name that makes no calls itself, which has already replaced the worker.
+/// edited an input, the edited one counts. Left out are calls that did not finish, calls that code answered in a
+/// [hybrid](https://docs.rs/llm-do/latest/llm_do/harden/index.html#hybrids), and calls of a tool of the same name, which has already replaced the worker.
 #[derive(Debug)]
 pub struct Cases {
     worker: Arc<str>,
@@ -160,13 +160,20 @@ impl Cases {
                 }
             }
             StepKind::Call | StepKind::Result if is_mine => {
-                reading.end(&record, &mut self.calls);
+                if reading.end(&record, &mut self.calls) == By::Code {
+                    return;
+                }
                 let input = edits.remove(&record.key).unwrap_or_else(|| Arc::unwrap_or_clone(record.input));
                 if let Some(outcome) = recorded_outcome(&record.name, record.value) {
                     self.add_answer(input, outcome);
                 }
             }
-            StepKind::Call | StepKind::Result | StepKind::Run => drop(self.others.insert(record.name)),
+            StepKind::Call | StepKind::Result | StepKind::Run => {
+                if record.kind != StepKind::Run {
+                    reading.skip(&record);
+                }
+                self.others.insert(record.name);
+            }
             _ => {}
         }
     }

@@ -106,7 +106,7 @@ struct ShadowState {
 impl Shadows {
     /// Registers the shadows, or returns their unknown names.
     pub(crate) fn new(mut shadows: Vec<Shadow>, registry: &Registry) -> Result<Self, Vec<String>> {
-        // The server of one of them was not needed for these runs, or could not be used.
+        // The server of such a tool was not needed for these runs, or could not be used.
         shadows.retain(|shadow| ![&shadow.tool, &shadow.worker].into_iter().any(|name| registry.lacks(name)));
         let faults: Vec<_> = shadows.iter().flat_map(|shadow| faults(shadow, registry)).collect();
         if !faults.is_empty() {
