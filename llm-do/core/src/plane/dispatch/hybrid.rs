@@ -97,24 +97,22 @@ pub(super) async fn answer_by_code(
     Ok(returned)
 }
 
-/// Adds what code answered to the conversation that the call begins, as an answer of the worker's model: later messages continue it.
-///
-/// The answer holds even if the prompt cannot be rendered, which would be a failure of the worker; then nothing is added.
-pub(super) async fn remember(
-    run: &Run,
-    plan: &WorkerPlan,
-    ctx: &CallContext,
-    render: RenderPrompt,
-    returned: &ToolReturn,
-) {
-    let Some(conversation) = run.conversation(ctx) else { return };
-    let Ok(prompt) = render(ctx).prompt().await else { return };
-    let Ok(question) = prompt.into_message(ctx.project_root()).await else { return };
-    let text = match returned.value() {
+/// Returns the answer of code as the worker's model would write it.
+pub(super) fn as_answer(plan: &WorkerPlan, returned: &ToolReturn) -> String {
+    match returned.value() {
         Value::String(text) if plan.shape().is_text => text.clone(),
         value if plan.shape().is_wrapped => json!({ WRAPPER: value }).to_string(),
         value => value.to_string(),
-    };
+    }
+}
+
+/// Adds what code answered to the conversation that the call begins, as an answer of the worker's model: later messages continue it.
+///
+/// The answer holds even if the prompt cannot be rendered, which would be a failure of the worker; then nothing is added.
+pub(super) async fn remember(run: &Run, ctx: &CallContext, render: RenderPrompt, text: String) {
+    let Some(conversation) = run.conversation(ctx) else { return };
+    let Ok(prompt) = render(ctx).prompt().await else { return };
+    let Ok(question) = prompt.into_message(ctx.project_root()).await else { return };
     let (history, kept) = conversation.take();
     let mut messages = Vec::from(history);
     messages.extend([question, Message::Assistant { parts: vec![ResponsePart::Text { text }] }]);
