@@ -31,7 +31,7 @@ pub(super) use self::harden::HardenOptions;
 pub(super) use self::mcp::{
     CheckServersOptions, LoginOptions, LogoutOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions,
 };
-pub(super) use self::recorded::{RecordOptions, RunFilter};
+pub(super) use self::recorded::{IN_FLIGHT, RecordOptions, RunFilter};
 #[cfg(feature = "serve")]
 pub(super) use self::runs::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
 #[cfg(feature = "serve")]

@@ -10,6 +10,8 @@ use jiff::{Span, Timestamp, Zoned, civil};
 /// The states of runs.
 pub(crate) const STATES: [&str; 6] = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"];
 
+/// Those of runs that have not ended.
+pub(crate) const IN_FLIGHT: [&str; 3] = ["running", "waiting", "queued"];
 /// How many distinct inputs of a worker are kept by default.
 pub(crate) const MAX_CASES: usize = 100_000;
 

@@ -11,14 +11,11 @@ use llm_do_core::observe::journal::{Checked, Record, ReplayCheck, StepKind, call
 use llm_do_core::plane::approval::ApprovalMode;
 use llm_do_core::session::runtime::{Runtime, RuntimeBuilder};
 
-use super::super::args::RunFilter;
+use super::super::args::{IN_FLIGHT, RunFilter};
 use super::super::project::collect;
 use super::super::recorded::{RunInfo, for_each_run, has_runs_in_flight};
 use super::super::setup::async_runtime;
 use super::super::{CommandError, print};
-
-/// The states of runs that another version of the program would continue.
-const IN_FLIGHT: [&str; 3] = ["running", "waiting", "queued"];
 
 /// What the replay of some runs found.
 #[derive(Default)]

@@ -1,5 +1,6 @@
 //! The runs of a service: in its database, or over HTTP; and databases without a service.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::{Each, Records, RunInfo, choice};
 use crate::CommandError;
-use crate::args::RunFilter;
+use crate::args::{IN_FLIGHT, RunFilter};
 use crate::runs::{Remote, Runs};
 
 /// A journal of many runs.
@@ -112,10 +113,13 @@ fn read_listed(
     if !filter.run.is_empty() {
         return Ok(());
     }
+    let mut seen = HashSet::new();
     for mut query in queries(filter) {
         loop {
             let page: Listed = parsed(list(query.clone())?)?;
-            page.runs.into_iter().try_for_each(&mut read)?;
+            // A run whose state changes meanwhile may be in several lists.
+            let is_new = |run: &ListedRun| filter.state.len() < 2 || seen.insert(run.id.clone());
+            page.runs.into_iter().filter(is_new).try_for_each(&mut read)?;
             match page.next {
                 Some(next) => query.before = Some(next),
                 None => break,
@@ -125,7 +129,8 @@ fn read_listed(
     Ok(())
 }
 
-/// Returns a query for each state, or one for all.
+/// Returns a query for each state, or one for all. Runs in flight are listed twice, since one may pass from a state that is listed later to
+/// one that was listed before.
 fn queries(filter: &RunFilter) -> Vec<RunListQuery> {
     let all = RunListQuery {
         entry: filter.entry.clone(),
@@ -139,8 +144,9 @@ fn queries(filter: &RunFilter) -> Vec<RunListQuery> {
     if filter.state.is_empty() {
         return vec![all];
     }
+    let in_flight = filter.state.iter().filter(|state| filter.state.len() > 1 && IN_FLIGHT.contains(&state.as_str()));
     // The parser of the option knows the same names.
-    let states = filter.state.iter().filter_map(|state| state.parse().ok());
+    let states = filter.state.iter().chain(in_flight).filter_map(|state| state.parse().ok());
     states.map(|state| RunListQuery { state: Some(state), ..all.clone() }).collect()
 }
 
