@@ -147,7 +147,7 @@ async fn equal_arguments_do_not_count_as_an_edit() {
 async fn repeated_invalid_edits_deny_the_call() {
     let (result, approver, _) = run(&[Decision::approve_with(json!(3))], Policy::new()).await;
     let error = llm_do::error::chain(&result.unwrap_err());
-    assert!(error.contains("edited arguments were invalid 10 times"), "{error}");
+    assert!(error.contains("edited arguments, or results, were invalid 10 times"), "{error}");
     assert_eq!(approver.asked().len(), 10);
 }
 

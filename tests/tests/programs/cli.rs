@@ -323,8 +323,8 @@ fn worker_files_of_a_folder_are_listed_checked_and_run() {
     let (_other, second) = folder_of_workers(&[("b.agent", "---\nname: more\ntoolsets: [helper]\n---\nMore.\n")]);
     let text = stdout(&app(&["tools", "--worker-dir", &path, "--worker-dir", &second]));
     let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    assert!(rows.contains(&"helper worker pre_approved Help.".into()), "{text}");
-    assert!(rows.contains(&"more worker pre_approved More.".into()), "{text}");
+    assert!(rows.contains(&"helper worker read_only steps pre_approved Help.".into()), "{text}");
+    assert!(rows.contains(&"more worker read_only steps pre_approved More.".into()), "{text}");
     assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok (entries: 1, workers: 4, tools: 33)\n");
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
     fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");

@@ -392,7 +392,7 @@ fn check_cuts(
             check(run, second.setting, &before, &resumed)?;
             // What is rejected once stays undone.
             if let Some(again) = again.filter(|_| second.setting != Setting::Rejecting) {
-                check_second_cut(run, &first, (&rest, &resumed), again)?;
+                check_second_cut(run, &first, (&rest, &resumed), again.index(resumed.records.len() + 1 - cut) + cut)?;
             }
             // Nothing is left to do, to ask or to report.
             let replayed = first.process(run, &rest.replayed(), &resumed.made);
@@ -403,14 +403,13 @@ fn check_cuts(
     Ok(())
 }
 
-/// Cuts a resumed run once more.
+/// Cuts a resumed run once more, where it resumed or later.
 fn check_second_cut(
     run: &Run,
     machine: &Machine,
     (kept, resumed): (&Kept, &Ended),
-    cut: Index,
+    cut: usize,
 ) -> Result<(), TestCaseError> {
-    let cut = cut.index(resumed.records.len() + 1);
     for made in resumed.marks.made_at(&resumed.records, cut, &resumed.made) {
         let rest = kept.cut(cut);
         let before = rest.records();

@@ -61,10 +61,10 @@ async fn onlooker(input: String) -> String;
 
 /// Paint what an onlooker sees.
 #[worker(toolsets = [onlooker, paint])]
-async fn painter(input: String) -> String;
+async fn drawer(input: String) -> String;
 
 /// Build.
-#[worker(toolsets = [painter, pile_up])]
+#[worker(toolsets = [drawer, pile_up])]
 async fn mason(input: String) -> String;
 
 /// Tear down, and build.
@@ -111,7 +111,7 @@ fn fault(builder: RuntimeBuilder) -> String {
 
 #[test]
 fn a_worker_has_the_strongest_effect_of_its_tools_and_of_their_tools() {
-    let names = ["ponderer", "onlooker", "painter", "mason", "rebuilder"];
+    let names = ["ponderer", "onlooker", "drawer", "mason", "rebuilder"];
     let expected = [Effect::ReadOnly, Effect::ReadOnly, Effect::Idempotent, Effect::Undeclared, Effect::Destructive];
     assert_eq!(effects(Runtime::builder(), names), expected);
 }

@@ -63,7 +63,7 @@ fn a_run_is_started_watched_and_decided_with_a_reload_in_the_middle() {
     let result = tab.text("#run-result");
     assert!(result.contains("edited by a person") && result.contains("report-yes"), "{result}");
     tab.wait_for(
-        "[...document.querySelectorAll('.row .name')].filter(name => name.textContent.startsWith('act')).length === 7",
+        "[...document.querySelectorAll('.row .name')].filter(name => name.textContent.startsWith('act')).length === 9",
     );
     for (size, is_phone) in [((1280, 860), false), ((390, 780), true)] {
         for theme in ["light", "dark"] {

@@ -36,7 +36,7 @@ async fn a_call_under_another_name_is_validated_like_one_of_the_tool() {
 }
 
 /// Calls the other name, so that a rule decides.
-#[tool(toolsets = ["wipe"], effect = read_only)]
+#[tool(toolsets = ["wipe"])]
 async fn cleaning(ctx: &CallContext<cleaning>) -> Result<String> {
     let what = json!({ "what": "a" });
     Ok(ctx.call_tool("wipe", what).await?.as_str().unwrap_or_default().to_owned())

@@ -43,6 +43,7 @@ fn rows() -> Vec<(&'static str, Gives, Vec<Role>, Value)> {
         ("get /runs/{id}", Gives::Owned(Id::Run), watch(), Value::Null),
         ("post /runs/{id}/cancel", Gives::Owned(Id::Run), start(), Value::Null),
         ("post /runs/{id}/resume", Gives::Owned(Id::Run), start(), Value::Null),
+        ("post /runs/{id}/settle", Gives::Owned(Id::Run), decide(), json!({ "step": "a", "outcome": "not_done" })),
         ("get /runs/{id}/events", Gives::Owned(Id::Run), watch(), Value::Null),
         ("get /approvals", Gives::Listed, watch(), Value::Null),
         ("get /approvals/{id}", Gives::Owned(Id::Approval), watch(), Value::Null),

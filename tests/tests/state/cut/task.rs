@@ -82,8 +82,8 @@ impl Task {
 /// Generates one to three trees of tasks of about this size, each task with an id of its own.
 pub(crate) fn tasks(size: u32) -> impl Strategy<Value = Vec<Task>> {
     let leaf = prop_oneof![
-        Just(What::Read),
-        Just(What::Set),
+        1 => Just(What::Read),
+        1 => Just(What::Set),
         2 => Just(What::Send),
         4 => Just(What::Pay),
         1 => Just(What::Block),
@@ -99,7 +99,9 @@ pub(crate) fn tasks(size: u32) -> impl Strategy<Value = Vec<Task>> {
     });
     prop::collection::vec(task, 1..4).prop_map(|mut tasks| {
         let mut next = 1;
-        tasks.iter_mut().for_each(|task| task.number(&mut next));
+        for task in &mut tasks {
+            task.number(&mut next);
+        }
         tasks
     })
 }

@@ -46,7 +46,7 @@ inventory::submit! {
 }
 
 /// Create a worker: an assistant with its own instructions and tools. Call it with `worker_call`.
-#[tool(approval = ask, summary = "create the worker {name}: tools {toolsets}, model {model}")]
+#[tool(effect = idempotent, approval = ask, summary = "create the worker {name}: tools {toolsets}, model {model}")]
 pub async fn worker_create(
     ctx: &CallContext,
     /// The name: 1 to 64 letters, digits, `_` or `-`; not the name of another worker or tool.
@@ -69,7 +69,7 @@ pub async fn worker_create(
 }
 
 /// Replace a worker that you created with `worker_create`: later calls of its name get the new worker.
-#[tool(approval = ask, summary = "replace the worker {name}: tools {toolsets}, model {model}")]
+#[tool(effect = idempotent, approval = ask, summary = "replace the worker {name}: tools {toolsets}, model {model}")]
 pub async fn worker_replace(
     ctx: &CallContext,
     /// The name of the worker.

@@ -20,7 +20,7 @@ use crate::declare::tool::ToolReturn;
 /// The maximum number of nested calls of any kind: 100 nested workers with two other calls between each.
 pub(super) const MAX_NESTING: u32 = 300;
 /// The number of nested calls for which a stack of 2 MiB suffices, in a debug build too.
-const ON_OWN_STACK: u32 = 16;
+const ON_OWN_STACK: u32 = 12;
 /// The stack of the thread for all calls below those, in bytes. Memory is used only for what they need of it.
 const STACK: usize = 64 * 1024 * 1024;
 

@@ -186,7 +186,9 @@ async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, P
     if !has_no_result {
         return Ok(view);
     }
-    let unknown = if shared.is_elsewhere() { Vec::new() } else { unknown_calls(&shared.records(id).await?).await };
+    // Records that cannot be read hide only what is read from them: the run's error may be that they cannot.
+    let records = if shared.is_elsewhere() { Vec::new() } else { shared.records(id).await.unwrap_or_default() };
+    let unknown = unknown_calls(&records).await;
     Ok(view.with_effects(shared.store.effects(id).await?).with_unknown(unknown))
 }
 

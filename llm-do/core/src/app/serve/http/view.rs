@@ -152,7 +152,7 @@ pub(in crate::app::serve) struct RunView {
     /// How many such calls are not listed, since the list is full.
     #[serde(skip_serializing_if = "Option::is_none")]
     more_effects: Option<u64>,
-    /// The calls that may have had their effect, if one run was requested that failed or was cancelled.
+    /// The calls that may have had their effect, if one run was requested that failed or was cancelled, and its records can be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown: Vec<UnknownCall>,
 }
