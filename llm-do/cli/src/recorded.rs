@@ -37,9 +37,9 @@ pub(super) struct RunInfo {
 enum Source<'s> {
     File(&'s Path),
     #[cfg(feature = "serve")]
-    Store(store::Store),
+    Store(Box<store::Store>),
     #[cfg(feature = "restate")]
-    Engine(engine::Engine),
+    Engine(Box<engine::Engine>),
 }
 
 /// Calls `each` with the runs of the journals that the filter chooses, one by one: those of a file together.
@@ -138,19 +138,24 @@ impl<'s> Source<'s> {
         match Kind::of(source) {
             Kind::File => Ok(Self::File(source)),
             #[cfg(feature = "serve")]
-            Kind::Database => store::Store::database(source).map(Self::Store),
+            Kind::Database => store::Store::database(source).map(Self::stored),
             #[cfg(feature = "serve")]
-            Kind::Default => store::Store::database(&super::serve::store(None, None)?).map(Self::Store),
+            Kind::Default => store::Store::database(&super::serve::store(None, None)?).map(Self::stored),
             #[cfg(feature = "serve")]
-            Kind::Service(url) => store::Store::service(url, filter.token_file.as_deref()).map(Self::Store),
+            Kind::Service(url) => store::Store::service(url, filter.token_file.as_deref()).map(Self::stored),
             #[cfg(feature = "restate")]
-            Kind::Engine(name) => engine::Engine::named(name).map(Self::Engine),
+            Kind::Engine(name) => engine::Engine::named(name).map(|engine| Self::Engine(Box::new(engine))),
             #[cfg(not(all(feature = "serve", feature = "restate")))]
             _ => Err(CommandError::Usage(format!(
                 "{}: this program is built without the feature of llm-do that reads such a journal, `serve` or `restate`",
                 source.display()
             ))),
         }
+    }
+
+    #[cfg(feature = "serve")]
+    fn stored(store: store::Store) -> Self {
+        Self::Store(Box::new(store))
     }
 
     fn read(self, filter: &RunFilter, each: &mut Each<'_>) -> Result<(), CommandError> {

@@ -17,7 +17,7 @@ use crate::runs::{Remote, Runs};
 /// A journal of many runs.
 pub(super) enum Store {
     /// The database of a service.
-    Served(Runs, JournalFile),
+    Served(Runs, Box<JournalFile>),
     /// A database that a program writes by itself.
     Database(JournalFile),
     Service(Remote),
@@ -40,7 +40,7 @@ impl Store {
     pub(super) fn database(path: &Path) -> Result<Self, CommandError> {
         let file = JournalFile::open(path).map_err(CommandError::from_error)?;
         Ok(match Runs::in_database(path)? {
-            Some(runs) => Self::Served(runs, file),
+            Some(runs) => Self::Served(runs, Box::new(file)),
             None => Self::Database(file),
         })
     }
