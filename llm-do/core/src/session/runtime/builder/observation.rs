@@ -109,8 +109,8 @@ impl RuntimeBuilder {
     /// - A call whose outcome is [unknown](crate::base::error::CallError::OutcomeUnknown) fails with that error: the worker does not answer, since it may
     ///   make an effect again.
     /// - With earlier messages, those of a thread too, the worker answers without asking the tool, since the answer depends on more than
-    ///   the arguments. An answer of code joins the history of the root call or the thread as one of the worker: the next message of
-    ///   the chat continues it.
+    ///   the arguments. An answer of code joins the chat or the thread as one of the worker: the next message continues it. It is
+    ///   not in the history of a root call without a chat.
     /// - A tool whose arguments or results cannot be those of the worker is an error when the runtime is built, with both signatures.
     /// - A [shadow](Self::shadow) of the tool runs the worker itself, so that `Shadow::of(tool, worker)` checks the answers of code.
     ///
