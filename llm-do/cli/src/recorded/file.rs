@@ -68,3 +68,43 @@ pub(super) fn by_run(
     rest.sort_unstable_by_key(|(_, (number, _))| *number);
     rest.into_iter().try_for_each(|(root, (_, run))| pass_on(&root, run))
 }
+
+#[cfg(test)]
+mod tests {
+    use llm_do_core::observe::journal::Record;
+    use serde_json::json;
+
+    use super::{Records, RunInfo, by_run};
+    use crate::CommandError;
+
+    fn record(key: &str, parent: &str, kind: &str) -> Record {
+        let time = "2026-01-31T12:00:00Z";
+        let record = json!({
+            "key": key, "parent": parent, "place": 0, "overlapped": false, "kind": kind, "name": "a", "input": {}, "value": {},
+            "time": time,
+        });
+        serde_json::from_value(record).unwrap()
+    }
+
+    #[test]
+    fn the_runs_of_a_file_are_apart_and_each_is_as_in_a_journal_of_its_own() {
+        let recorded = [
+            record("a:0f", "", "run"),
+            record("a:0f#1", "", "run"),
+            record("a%40chat:0f", "", "run"),
+            record("a:0f/b:17", "a:0f", "tool"),
+            record("a:0f#1/b:17#2", "a:0f#1", "tool"),
+            record("a:0f#1/result", "", "result"),
+        ];
+        let records: &mut Records<'_> = &mut recorded.into_iter().map(Ok);
+        let mut runs = Vec::new();
+        let mut each = |run: &RunInfo, records: Vec<Record>| {
+            runs.push((run.is_in_chat, records.iter().map(|record| record.key.to_string()).collect::<Vec<_>>()));
+            Ok::<_, CommandError>(())
+        };
+        by_run(records, &mut each).unwrap();
+        let second = ["a:0f", "a:0f/b:17#2", "a:0f/result"].map(str::to_owned).to_vec();
+        let first = ["a:0f", "a:0f/b:17"].map(str::to_owned).to_vec();
+        assert_eq!(runs, [(false, second), (false, first), (true, vec!["a%40chat:0f".to_owned()])]);
+    }
+}
