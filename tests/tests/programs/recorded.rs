@@ -114,7 +114,7 @@ fn runs_are_chosen_by_entry_state_time_tenant_and_version() {
     let served = Served::start();
     for journal in served.journals() {
         let runs = |options: &[&str]| {
-            let listed = printed(&[&["journal", &journal, "--json"], options].concat());
+            let listed = printed(&[&["journal", &journal, "--json"][..], options].concat());
             let ids = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["run"].to_string());
             ids.collect::<std::collections::BTreeSet<_>>().len()
         };
