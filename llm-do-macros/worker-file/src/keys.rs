@@ -7,11 +7,11 @@ use crate::limits::LIMITS;
 use crate::mcp_server::read_mcp_items;
 use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
 use crate::settings::SETTINGS;
-use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, TEXTS, Value};
+use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, TEXTS, Value, checked};
 use crate::values::Reader;
 use crate::word::{EFFECTS, OutputMode};
 use crate::yaml::{Content, Key, Node};
-use crate::{Fault, Located, Place, did_you_mean, schema, server_side};
+use crate::{Fault, Located, Place, did_you_mean, schema, server_side, shadow};
 
 /// The fault of a worker with both `model` and `compatible_models`.
 pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
@@ -117,6 +117,17 @@ pub const KEYS: &[KeyDef] = &[
         |node, reader| schema::output(node, reader).map(Value::Json),
         "The JSON schema of the result. With an attribute, its names, `required` and simple types must match the return type, \
          which is checked when the registry is built; at run time, the result is plain text by default",
+    ),
+    KeyDef::new(
+        "hybrid",
+        shadow::item_name,
+        "At run time: a tool that answers first, as by `RuntimeBuilder::hybrid`; the worker answers where it abstains or fails",
+    ),
+    KeyDef::new(
+        "shadow",
+        shadow::read,
+        "At run time: `{ with: TOOL, every: 10 }` compares the worker with a tool at every tenth call, and reports whether they agree. \
+         Of the tool of `hybrid`, the worker checks the answers; any other tool runs beside the worker. Default of `every`: 1",
     ),
     KeyDef::new("skills", skills, "In a project: `all`, or a list of the skills that it may read"),
     KeyDef::new(
@@ -267,14 +278,6 @@ impl Keys {
 fn unsupported(key: &Key) -> Option<Fault> {
     let (name, instead) = UNSUPPORTED.into_iter().find(|(name, _)| *name == key.name)?;
     Some(Fault::new(key.place, format!("unsupported key `{name}`: {instead}")))
-}
-
-fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Value> {
-    let text = reader.string(node)?;
-    match check(&text.value) {
-        Ok(()) => Some(Value::Text(text.value)),
-        Err(message) => reader.fault(text.place, message),
-    }
 }
 
 /// Reads a list of names and paths; no value is an empty list.

@@ -37,6 +37,7 @@ mod name;
 mod schema;
 mod server_side;
 mod settings;
+mod shadow;
 #[cfg(feature = "mcp")]
 mod snapshot;
 mod suggestion;

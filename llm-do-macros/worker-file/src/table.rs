@@ -82,6 +82,8 @@ pub enum Value {
     ServerSideTools(Vec<Located<ServerSideTool>>),
     /// The source of the worker's arguments.
     InputModel(InputModel),
+    /// The keys of `shadow`.
+    Shadow(Vec<Entry>),
     /// The skills of the project that the worker may read.
     Skills(Skills),
     /// The file of the project that is added to its instructions.
@@ -160,4 +162,13 @@ pub(crate) fn read_map(table: &[KeyDef], node: Node, reader: &mut Reader<'_>) ->
 
 fn position(table: &[KeyDef], key: &Key) -> Option<usize> {
     table.iter().position(|def| def.name == key.name)
+}
+
+/// Reads a text that passes a check.
+pub(crate) fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Value> {
+    let text = reader.string(node)?;
+    match check(&text.value) {
+        Ok(()) => Some(Value::Text(text.value)),
+        Err(message) => reader.fault(text.place, message),
+    }
 }

@@ -30,6 +30,7 @@ use super::input::{attach, from_prompt, named, read_files};
 use super::listener::Listener;
 use super::output::print_unless_shown;
 use super::progress::Progress;
+use super::record::Recorder;
 use super::run::{configure, described, terminated};
 use super::setup::async_runtime;
 use super::terminal_user::TerminalUser;
@@ -57,11 +58,12 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let files = read_files(partner, &options.attach)?;
     let compact = CompactOnDemand::new(partner.model());
     let partner = partner.name().to_owned();
+    let recorder = Recorder::open(&options.record)?;
     let progress = Progress::new(settings.verbosity());
     progress.show_answers(&registry);
     let effects = Arc::new(EffectSink::default());
     let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
-    let builder = builder.shared_sink(Arc::clone(&effects) as _);
+    let builder = recorder.add_to(builder.shared_sink(Arc::clone(&effects) as _));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let mut saved = saved.take().unwrap_or_else(|| store.new_chat(&partner));
@@ -80,13 +82,18 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         typed: VecDeque::new(),
         compact,
         effects,
+        recorder,
         verbosity: settings.verbosity(),
         has_failed: false,
         termination: CancellationToken::new(),
     };
     let tokio = async_runtime()?;
     tokio.spawn(terminated(dialogue.termination.clone()));
-    let result = tokio.block_on(dialogue.run());
+    let result = tokio.block_on(async {
+        let result = dialogue.run().await;
+        let Dialogue { recorder, termination, .. } = dialogue;
+        result.and(recorder.finish(&termination).await)
+    });
     // Does not wait for running sync tools, since they cannot be stopped.
     tokio.shutdown_background();
     result
@@ -109,6 +116,7 @@ struct Dialogue {
     compact: CompactOnDemand,
     /// The effects of the latest message.
     effects: Arc<EffectSink>,
+    recorder: Recorder,
     verbosity: Verbosity,
     /// Whether a message failed.
     has_failed: bool,
@@ -170,6 +178,7 @@ impl Dialogue {
         let item = self.item();
         let mut arguments = from_prompt(&item, text, &[])?;
         attach(self.files.clone(), &mut arguments);
+        self.recorder.set_continued(self.remembers());
         let result = self.answer(arguments).await;
         self.progress.settle().await;
         let shown = self.progress.take_answer();
@@ -209,6 +218,12 @@ impl Dialogue {
             self.typed.extend(listener.stop().await);
         }
         result
+    }
+
+    /// Returns whether the chat has earlier messages.
+    fn remembers(&self) -> bool {
+        let state = self.chat.state();
+        state.workers.values().chain(state.threads.values()).any(|history| !history.messages().is_empty())
     }
 
     fn item(&self) -> Arc<Registered> {

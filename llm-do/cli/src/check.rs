@@ -29,7 +29,12 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
         return rule::explain(builder, name, options.input_json.as_deref());
     }
     let builder = match &options.replay {
-        Some(journal) => return replay::replay(builder, journal),
+        Some(journal) => return replay::replay(builder, journal, &options.runs),
+        None if !options.runs.is_empty() => {
+            return Err(CommandError::Usage(
+                "recorded runs are chosen for `--replay JOURNAL`, which is missing".to_owned(),
+            ));
+        }
         None => builder,
     };
     let runtime = builder.build().map_err(CommandError::from_error)?;

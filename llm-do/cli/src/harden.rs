@@ -19,7 +19,7 @@ use super::args::HardenOptions;
 use super::config::Set;
 use super::config::Settings;
 use super::run::block_on;
-use super::{CommandError, print, print_json};
+use super::{CommandError, print, print_json, recorded};
 
 /// The worker and the candidate.
 struct Pair<'a> {
@@ -103,10 +103,7 @@ fn check(registry: &Registry, name: &str, options: &HardenOptions) -> Result<(),
 }
 
 fn cases(worker: &str, options: &HardenOptions) -> Result<Cases, CommandError> {
-    let mut cases = Cases::of(worker);
-    for path in &options.journal {
-        cases.add_file(path).map_err(CommandError::from_error)?;
-    }
+    let cases = recorded::cases(worker, &options.journal, &options.runs, options.max_cases)?;
     if cases.is_empty() {
         let near = did_you_mean(worker, cases.other_tools());
         return Err(CommandError::Error(format!("no finished call of `{worker}` in the journals{near}")));

@@ -29,6 +29,8 @@ mod out_folder;
 mod output;
 mod progress;
 mod project;
+mod record;
+mod recorded;
 #[cfg(feature = "restate")]
 mod restate;
 mod rule_file;

@@ -20,6 +20,7 @@ use super::args::{McpCommand, McpOptions, ServeOptions};
 use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
 use super::project::Entries;
+use super::record::Recorder;
 use super::run::{block_on, configure};
 
 /// The variable with the token of HTTP clients.
@@ -53,17 +54,19 @@ fn serve(
     let registry = super::project::collect(&mut builder)?;
     let progress = Progress::new(settings.verbosity());
     let token = builder.cancellation_token();
-    let builder = configure(builder, &settings, &entries, &progress);
+    let recorder = Recorder::open(&options.record)?;
+    let builder = recorder.add_to(configure(builder, &settings, &entries, &progress));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let offered = exposed_names(runtime.registry(), &entries, exposed);
     let default = default_offer(runtime.registry(), &entries);
     let service = service(McpService::new(runtime), options, offered, default)?;
     block_on(&token, async {
-        match options.http {
+        let served = match options.http {
             Some(address) => over_http(service, address, http_options(options, &token)?).await,
             None => over_stdio(service, &token).await,
-        }
+        };
+        served.and(recorder.finish(&token).await)
     })?
 }
 

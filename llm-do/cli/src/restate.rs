@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use super::args::ServiceOptions;
+use super::record::Recorder;
 use super::run::block_on;
 use super::serve::{DAY, listen, report, service, store, usage};
 
@@ -27,6 +28,7 @@ pub(super) fn serve(
     offered: Vec<String>,
     admin: &str,
     project: Option<&Path>,
+    recorder: Recorder,
 ) -> Result<(), CommandError> {
     let page = page(&runtime, options, offered.clone(), admin).map_err(|error| usage(&error))?;
     let with_store = |(page, address)| store(options.store.as_deref(), project).map(|store| (page, address, store));
@@ -41,7 +43,7 @@ pub(super) fn serve(
         let line = format!("serving Restate at {admin} on {address}");
         let Some((page, page_address, store)) = page else {
             let served = worker.serve_and_report(listener, shutdown.clone(), || report(&line)).await;
-            return served.map_err(|error| usage(&error));
+            return served.map_err(|error| usage(&error)).and(recorder.finish(&shutdown).await);
         };
         // Each depends on the other, so both are reported together.
         let (page_is_ready, page_line) = oneshot::channel();
@@ -59,7 +61,8 @@ pub(super) fn serve(
             }
             Ok(())
         };
-        try_join3(serving, listening, reporting).await.map(drop)
+        let served = try_join3(serving, listening, reporting).await.map(drop);
+        served.and(recorder.finish(&shutdown).await)
     })?
 }
 

@@ -33,7 +33,7 @@ use super::wait_notice::{await_with_notice, with_wait_notice};
 use super::{CommandError, files};
 
 /// The file that `--events` names.
-type EventFile = JsonLines<io::BufWriter<File>>;
+pub(super) type EventFile = JsonLines<io::BufWriter<File>>;
 
 /// Runs the root call of the options, and prints its result.
 pub(super) fn run(
@@ -128,7 +128,7 @@ fn end_dry_run(result: &Result<ToolReturn, CallError>, verbosity: Verbosity) -> 
 }
 
 /// Creates the file for events; fails if it is also the journal.
-fn create_events(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, CommandError> {
+pub(super) fn create_events(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, CommandError> {
     let canonical = |path: &Path| path.canonicalize().ok();
     if journal.is_some_and(|journal| canonical(path).is_some_and(|path| canonical(journal) == Some(path))) {
         let text = format!("--events and --journal are both {}: use two different files", path.display());
@@ -141,7 +141,7 @@ fn create_events(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, 
 }
 
 /// Waits until all events are written or the user interrupts, since the reader of the events may block.
-async fn finish_events<W>(file: Arc<JsonLines<W>>, token: &CancellationToken) -> Result<(), CommandError>
+pub(super) async fn finish_events<W>(file: Arc<JsonLines<W>>, token: &CancellationToken) -> Result<(), CommandError>
 where
     W: Write + Send + 'static,
 {

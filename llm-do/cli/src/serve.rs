@@ -18,6 +18,7 @@ use super::CommandError;
 use super::args::ServiceOptions;
 use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
+use super::record::Recorder;
 use super::run::{block_on, configure};
 use super::state;
 
@@ -39,14 +40,15 @@ pub(super) fn serve(
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;
     let progress = Progress::new(settings.verbosity());
-    let builder = configure(builder, &settings, &entries, &progress);
+    let recorder = Recorder::events(options.events.as_deref())?;
+    let builder = recorder.add_to(configure(builder, &settings, &entries, &progress));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let offered = exposed_names(runtime.registry(), &entries, exposed);
     let offered = offered.unwrap_or_else(|| entry_names(runtime.registry(), &entries));
     #[cfg(feature = "restate")]
     if let Some(admin) = &options.restate.restate {
-        return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref());
+        return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref(), recorder);
     }
     let store = store(options.store.as_deref(), entries.project.as_deref())?;
     let service = service(Service::new(runtime), options, offered).map_err(|error| usage(&error))?;
@@ -54,7 +56,8 @@ pub(super) fn serve(
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
         let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
-        listen(service, &store, address, shutdown.clone(), report).await
+        let served = listen(service, &store, address, shutdown.clone(), report).await;
+        served.and(recorder.finish(&shutdown).await)
     })?
 }
 

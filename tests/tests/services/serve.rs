@@ -15,6 +15,7 @@ mod failing_file;
 mod hooked;
 mod killed;
 mod limits;
+mod records;
 mod runs;
 mod scheduled;
 mod spoken;

@@ -44,6 +44,10 @@ impl Merge<'_> {
                     self.faults.push(Fault::new(*place, message));
                 }
                 "tools" | "toolsets" => self.toolsets(value.texts()),
+                "hybrid" | "shadow" => {
+                    let message = format!("`{name}` works only at run time: use `RuntimeBuilder::{name}`");
+                    self.faults.push(Fault::new(*place, message));
+                }
                 // A file with `model` too is already reported.
                 "compatible_models" if keys.place_of("model").is_some() => {}
                 // A reason without an effect is already reported.

@@ -51,9 +51,12 @@ impl Values {
                 let tools = tools.iter().map(|tool| self.server_side_tool(&tool.value));
                 quote!([#(#tools),*])
             }
-            Value::Json(_) | Value::InputModel(_) | Value::Skills(_) | Value::Context(_) | Value::McpServers(_) => {
-                return None;
-            }
+            Value::Json(_)
+            | Value::InputModel(_)
+            | Value::Shadow(_)
+            | Value::Skills(_)
+            | Value::Context(_)
+            | Value::McpServers(_) => return None,
         })
     }
 

@@ -41,7 +41,7 @@ pub use self::http::{MAX_LIST, RunListQuery};
 use self::metrics::Metrics;
 use self::presence::{Presence, ProcessWatch};
 #[cfg(feature = "restate")]
-pub use self::restate::{RestateEngine, RestateWorker};
+pub use self::restate::{RestateEngine, RestateRun, RestateRuns, RestateWorker};
 pub use self::run_file::RunFile;
 pub use self::schedule::Schedule;
 pub use self::store::RunState;

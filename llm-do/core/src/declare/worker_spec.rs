@@ -109,6 +109,10 @@ pub struct WorkerSpec {
     pub(crate) retries: u32,
     pub(crate) limits: Option<Limits>,
     pub(crate) timeout: Option<Duration>,
+    /// The tool that answers first.
+    pub(crate) hybrid: Option<String>,
+    /// The tool that it is compared with, at every how many calls.
+    pub(crate) shadow: Option<(String, u64)>,
 }
 
 impl WorkerSpec {
@@ -138,6 +142,8 @@ impl WorkerSpec {
             retries: 2,
             limits: None,
             timeout: None,
+            hybrid: None,
+            shadow: None,
         }
     }
 
@@ -281,6 +287,27 @@ impl WorkerSpec {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+
+    /// Has this tool answer first, as [`RuntimeBuilder::hybrid`](https://docs.rs/llm-do/latest/llm_do/runtime/struct.RuntimeBuilder.html#method.hybrid)
+    /// does, which takes precedence. Default: none. A worker that a model or code creates during a run answers alone.
+    pub fn hybrid(mut self, tool: impl Into<String>) -> Self {
+        self.hybrid = Some(tool.into());
+        self
+    }
+
+    /// Compares it with a tool at every `every`-th call. Default: none.
+    ///
+    /// Of the tool of [`hybrid`](Self::hybrid), the worker checks the answers in the background; any other tool runs beside the worker.
+    /// An event reports whether they agree.
+    pub fn shadow(mut self, tool: impl Into<String>, every: u64) -> Self {
+        self.shadow = Some((tool.into(), every));
+        self
+    }
+
+    /// Returns the tool that answers first, and the one that it is compared with.
+    pub(crate) fn compared_with(&self) -> impl Iterator<Item = &String> {
+        self.hybrid.iter().chain(self.shadow.as_ref().map(|(tool, _)| tool))
     }
 
     /// Returns all faults of the definition.

@@ -34,12 +34,13 @@ pub use self::check::{Checked, ReplayCheck};
 #[cfg(feature = "restate")]
 pub(crate) use self::engine::{EngineJournal, EngineRequest};
 pub use self::error::JournalError;
-pub use self::file::{FileJournal, Records};
+pub use self::file::{FileJournal, RecordingJournal, Records};
 #[cfg(feature = "restate")]
 pub(crate) use self::follow::FollowJournal;
 pub use self::key::digest;
 pub use self::key::name as called;
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep};
+pub use self::key::{is_in_chat, run_of};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
@@ -47,9 +48,9 @@ pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub use self::settlement::{Settlement, UnknownCall};
 #[cfg(feature = "serve")]
-pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
+pub use self::sqlite::{Expired, JournalFile, OpenPromise, Retention, RunRecords, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
-pub(crate) use self::sqlite::{Fence, delete_run, lease, promises, read_records, tables as sqlite_tables};
+pub(crate) use self::sqlite::{Fence, RecordList, delete_run, lease, promises, read_records, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.

@@ -24,6 +24,7 @@ mod runtime_worker;
 mod send;
 mod server_side;
 mod shadow;
+mod signature;
 mod subtask;
 mod thread;
 mod under;

@@ -141,22 +141,16 @@ impl Ranking {
     }
 
     fn take(&mut self, journal: JournalRanking) {
-        let asking = journal.calls.iter().filter(|(key, ..)| journal.asked.contains_key(key));
-        let asking: BTreeSet<_> = asking.map(|(_, name, _)| Arc::clone(name)).collect();
-        for (key, name, has_result) in journal.calls {
+        for (name, counts) in journal.names {
             let is_worker = self.given.contains(&name);
-            if !is_worker && !asking.contains(&name) {
+            if !is_worker && counts.asking == 0 {
                 continue;
             }
             let worker = self.worker(&name);
-            worker.calls += 1;
-            match journal.asked.get(&key) {
-                Some(asked) => {
-                    worker.usage += asked.usage;
-                    worker.cost += asked.cost;
-                }
-                None => worker.by_code += u64::from(is_worker && has_result),
-            }
+            worker.calls += counts.calls;
+            worker.by_code += if is_worker { counts.by_code } else { 0 };
+            worker.usage += counts.asked.usage;
+            worker.cost += counts.asked.cost;
         }
     }
 }
@@ -172,10 +166,21 @@ fn with_saved(mut worker: WorkerUsage) -> WorkerUsage {
 /// The calls and requests of one journal.
 #[derive(Default)]
 struct JournalRanking {
-    /// The key, the name, and whether the call has a result.
-    calls: Vec<(Arc<str>, Arc<str>, bool)>,
-    /// The requests of each call, by its key.
-    asked: HashMap<Arc<str>, Asked>,
+    /// What has ended, by the names of what was called.
+    names: HashMap<Arc<str>, Counts>,
+    /// The requests of the calls that have not ended, by their keys.
+    open: HashMap<Arc<str>, Asked>,
+}
+
+/// The calls of one name that have ended.
+#[derive(Default)]
+struct Counts {
+    calls: u64,
+    /// Those that asked a model.
+    asking: u64,
+    /// Those that returned a result and did not ask one.
+    by_code: u64,
+    asked: Asked,
 }
 
 impl JournalRanking {
@@ -183,17 +188,31 @@ impl JournalRanking {
         match record.kind {
             StepKind::Model => {
                 let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
-                let asked = self.asked.entry(Arc::clone(&record.parent)).or_default();
+                let asked = self.open.entry(Arc::clone(&record.parent)).or_default();
                 asked.usage += usage;
                 asked.cost += Cost::of_charge(prices.charge(&record.name, &usage));
             }
             // The key of a root call's result is below the key of the run, which is the parent of its requests.
-            StepKind::Call | StepKind::Result => {
-                let outcome = recorded_outcome(&record.name, record.value.clone());
-                let has_result = matches!(outcome, Some(Outcome::Result(_)));
-                self.calls.push((record.call().into(), Arc::clone(&record.name), has_result));
-            }
+            StepKind::Call | StepKind::Result => self.end(record),
             _ => {}
+        }
+    }
+
+    /// Adds the call that a record ends: its requests were recorded before.
+    fn end(&mut self, record: &Record) {
+        let asked = self.open.remove(record.call());
+        let counts = self.names.entry(Arc::clone(&record.name)).or_default();
+        counts.calls += 1;
+        match asked {
+            Some(Asked { usage, cost }) => {
+                counts.asking += 1;
+                counts.asked.usage += usage;
+                counts.asked.cost += cost;
+            }
+            None => {
+                let outcome = recorded_outcome(&record.name, record.value.clone());
+                counts.by_code += u64::from(matches!(outcome, Some(Outcome::Result(_))));
+            }
         }
     }
 }

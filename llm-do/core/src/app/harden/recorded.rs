@@ -26,12 +26,21 @@ pub struct RecordedCalls {
     pub milliseconds: Option<f64>,
 }
 
-/// A call of the worker that requested its model.
+/// A call that requested its model, or made other calls.
 #[derive(Debug, Default)]
 struct WorkerCall {
     /// Each request: the model's name, and the usage.
     requests: Vec<(Arc<str>, Usage)>,
     time: Option<Duration>,
+}
+
+/// Who answered a call that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Its model, or it made no step at all.
+    Worker,
+    /// Calls that it made, without a request: those of a hybrid, or of a tool that has replaced the worker.
+    Code,
 }
 
 /// The calls of a worker that requested its model.
@@ -68,20 +77,31 @@ pub(super) struct JournalReader {
 impl JournalReader {
     /// Records a step.
     pub(super) fn add(&mut self, record: &Record) {
-        if record.kind == StepKind::Model {
-            let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
+        if matches!(record.kind, StepKind::Model | StepKind::Tool | StepKind::Call) {
             let new = || (self.last, WorkerCall::default());
             let (_, call) = self.open.entry(Arc::clone(&record.parent)).or_insert_with(new);
-            call.requests.push((Arc::clone(&record.name), usage));
+            if record.kind == StepKind::Model {
+                let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
+                call.requests.push((Arc::clone(&record.name), usage));
+            }
         }
         self.last = Some(record.time);
     }
 
-    /// Adds the worker's call that this record ends, if it requested the model.
-    pub(super) fn end(&mut self, record: &Record, calls: &mut WorkerCalls) {
-        let Some((began, mut call)) = self.open.remove(record.call()) else { return };
+    /// Ends a call of something else.
+    pub(super) fn skip(&mut self, record: &Record) {
+        self.open.remove(record.call());
+    }
+
+    /// Adds the worker's call that this record ends, if it requested the model; returns who answered.
+    pub(super) fn end(&mut self, record: &Record, calls: &mut WorkerCalls) -> By {
+        let Some((began, mut call)) = self.open.remove(record.call()) else { return By::Worker };
+        if call.requests.is_empty() {
+            return By::Code;
+        }
         let began = began.filter(|_| !record.overlapped);
         call.time = began.and_then(|began| Duration::try_from(record.time.duration_since(began)).ok());
         calls.0.push(call);
+        By::Worker
     }
 }

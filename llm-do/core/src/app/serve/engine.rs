@@ -28,6 +28,7 @@ use super::store::{NewRun, RunRow, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::app::listen::ConnectionLimits;
 use crate::base::clock::Clock;
+use crate::base::error::BoxError;
 use crate::observe::journal::{JournalError, Record, Settlement, SqliteJournal};
 use crate::plane::dispatch::fresh_id;
 use crate::session::runtime::Runtime;
@@ -140,6 +141,22 @@ impl Shared {
     /// Returns the records of a run.
     pub(super) async fn records(&self, run: &str) -> Result<Vec<Record>, JournalError> {
         self.journal.records(run).await
+    }
+
+    /// Returns the records of a run that lives in Restate.
+    #[cfg(feature = "restate")]
+    pub(super) async fn records_elsewhere(&self, run: &str) -> Result<Vec<Record>, BoxError> {
+        match &self.engine {
+            Some(engine) => Ok(engine.client.records_of_run(run).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns no records: not without the feature of Restate.
+    #[cfg(not(feature = "restate"))]
+    #[expect(clippy::unused_self, clippy::unused_async, reason = "the same as with the feature")]
+    pub(super) async fn records_elsewhere(&self, _: &str) -> Result<Vec<Record>, BoxError> {
+        Ok(Vec::new())
     }
 
     /// Settles the outcome of a call of a run that has ended, by the key of its step.

@@ -8,6 +8,7 @@ mod gate;
 mod messages;
 mod page;
 mod problem;
+mod records;
 mod runs;
 mod status;
 mod view;
@@ -46,6 +47,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/runs/{id}/settle", post(runs::settle))
         .route("/runs/{id}/messages", post(messages::send))
         .route("/runs/{id}/events", get(events::stream))
+        .route("/runs/{id}/records", get(records::stream))
         .route("/approvals", get(approvals::approvals))
         .route("/approvals/{id}", get(approvals::approval).post(approvals::decide))
         .route("/questions", get(approvals::questions))

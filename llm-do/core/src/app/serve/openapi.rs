@@ -54,6 +54,9 @@ const OPERATIONS: &[Operation] = &[
             ("query", "chat", "Only runs of this chat."),
             ("query", "before", "Only runs before this one: `next` of the page before."),
             ("query", "since", "Only runs that were started at this time or later, such as `2026-01-31T12:00:00Z`."),
+            ("query", "until", "Only runs that were started before this time."),
+            ("query", "tenant", "Only runs of this tenant, for those who see several."),
+            ("query", "version", "Only runs that a program of this version accepted."),
             ("query", "limit", "The maximum number of runs: default 50, at most 500; fewer if they are long."),
         ],
         ..get("/runs", "list_runs", "Lists runs, the latest first.", Role::Watch, "RunList")
@@ -125,6 +128,16 @@ const OPERATIONS: &[Operation] = &[
             "/runs/{id}/events",
             "watch_run",
             "Streams events (`event`) and states (`state`) until the run has finished.",
+            Role::Watch,
+            "",
+        )
+    },
+    Operation {
+        answer: OperationAnswer::Text("application/jsonl"),
+        ..get(
+            "/runs/{id}/records",
+            "read_records",
+            "Returns what the journal has of a run, a record on each line: for `harden`, `eval import`, `journal` and `check --replay`.",
             Role::Watch,
             "",
         )

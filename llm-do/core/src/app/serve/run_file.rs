@@ -26,6 +26,15 @@ impl RunFile {
         Ok(Self(StoreFile::open(path)?))
     }
 
+    /// Opens the file; `None` if it is a database without a service.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file is missing, or is not a database of this version.
+    pub fn find(path: &Path) -> Result<Option<Self>, BoxError> {
+        Ok(StoreFile::find(path)?.map(Self))
+    }
+
     /// Lists runs of all tenants, like `GET /runs`.
     ///
     /// # Errors

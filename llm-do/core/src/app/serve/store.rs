@@ -41,7 +41,7 @@ use crate::observe::database::{Component, Database, DatabaseError};
 pub(super) type StoreError = DatabaseError;
 
 /// The tables of the service.
-static COMPONENT: Component = Component { name: "service", migrations: &[TABLES, messages::TABLES] };
+static COMPONENT: Component = Component { name: "service", migrations: &[TABLES, messages::TABLES, VERSION] };
 
 /// The first version.
 const TABLES: &str = "
@@ -121,6 +121,11 @@ CREATE TABLE schedules (
     revision INTEGER NOT NULL,
     PRIMARY KEY (name, rule)
 ) WITHOUT ROWID;
+";
+
+/// The version of the program that accepted a run.
+const VERSION: &str = "
+ALTER TABLE runs ADD COLUMN version TEXT;
 ";
 
 /// The tables of a service. Clones share the file.

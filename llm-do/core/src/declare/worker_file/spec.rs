@@ -62,6 +62,8 @@ fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
         ("input_model_ref", file::Value::InputModel(InputModel::Item(name))) => spec.input_of = Some(name),
         ("input_model_ref", file::Value::InputModel(InputModel::Python(_))) => {}
         ("output_schema", file::Value::Json(schema)) => spec.output_schema = Some(value_of(schema)),
+        ("hybrid", file::Value::Text(tool)) => spec.hybrid = Some(tool),
+        ("shadow", file::Value::Shadow(keys)) => spec.shadow = shadow(keys),
         (name, value) => unreachable!("the reader has no key `{name}` with the value {value:?}"),
     }
 }
@@ -90,8 +92,23 @@ pub(super) fn keys(spec: &WorkerSpec) -> Vec<(&'static str, Value)> {
         ("input_schema", spec.input_schema.clone()),
         ("input_model_ref", spec.input_of.as_ref().map(|name| json!(name))),
         ("output_schema", spec.output_schema.clone()),
+        ("hybrid", spec.hybrid.as_ref().map(|tool| json!(tool))),
+        ("shadow", spec.shadow.as_ref().map(|(tool, every)| json!({ "with": tool, "every": every }))),
     ];
     keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// Converts the keys of a shadow; `None` if its tool has a fault.
+fn shadow(keys: Vec<Entry>) -> Option<(String, u64)> {
+    let (mut with, mut every) = (None, 1);
+    for Entry { value, .. } in keys {
+        match value {
+            file::Value::Text(tool) => with = Some(tool),
+            file::Value::Count(count) => every = count,
+            value => unreachable!("the reader has no such value of a shadow: {value:?}"),
+        }
+    }
+    Some((with?, every))
 }
 
 /// Returns a duration as limits are serialized.

@@ -34,6 +34,7 @@ fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
     spec = spec.limits(Limits::new()).timeout(Duration::MAX).input_schema(json!({})).output_schema(json!({}));
     spec = spec.effect(Effect::ReadOnly).effect_reason("e");
     spec.input_of = Some("d".to_owned());
+    spec = spec.hybrid("f").shadow("f", 2);
     let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
     // `toolsets` stands for `tools` too.
     let others = ["tools", "skills", "context", "mcp_servers"];

@@ -4,6 +4,7 @@
 mod crash;
 mod disk;
 mod open;
+mod recording;
 mod records;
 mod writer;
 
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub use self::recording::RecordingJournal;
 use self::records::ForgetLine;
 pub use self::records::Records;
 use self::writer::{PendingWrite, Writer};

@@ -247,6 +247,49 @@ pub(super) fn is_in_thread(key: &str) -> bool {
     key.rsplit('/').next().is_some_and(|part| part.contains(THREAD))
 }
 
+/// Returns whether a key is in a run that continues a chat.
+#[doc(hidden)]
+#[must_use]
+pub fn is_in_chat(key: &str) -> bool {
+    key.split('/').next().is_some_and(|root| root.contains(THREAD))
+}
+
+/// Returns the key of a root call as that of one that continues a chat.
+pub(super) fn in_chat(root: &str) -> String {
+    let (name, input) = root.rsplit_once(':').unwrap_or((root, ""));
+    format!("{name}{THREAD}chat:{input}")
+}
+
+/// Returns the root call of a key.
+#[doc(hidden)]
+#[must_use]
+pub fn run_of(key: &str) -> &str {
+    split_root(key).0
+}
+
+/// Splits a key behind its root call.
+pub(super) fn split_root(key: &str) -> (&str, &str) {
+    key.split_at(key.find('/').unwrap_or(key.len()))
+}
+
+/// Returns the key of a root call without its number among equal ones, and this number.
+pub(super) fn unnumbered(root: &str) -> (&str, u32) {
+    let digest = root.rfind(':').unwrap_or_default();
+    match root[digest..].split_once('#') {
+        Some((start, number)) => (&root[..digest + start.len()], number.parse().unwrap_or_default()),
+        None => (root, 0),
+    }
+}
+
+/// Returns a key without the number of its root call among equal ones.
+pub(super) fn unnumbered_run(key: Arc<str>) -> Arc<str> {
+    let (root, rest) = split_root(&key);
+    match unnumbered(root) {
+        (_, 0) => key,
+        (root, _) => format!("{root}{rest}").into(),
+    }
+}
+
 /// Returns the key of the part `name` below `parent`.
 pub(super) fn below(parent: &str, name: &str) -> String {
     let name = name.replace('%', "%25").replace('/', "%2F");

@@ -72,6 +72,15 @@ impl Record {
         key::call(&self.key, &self.parent)
     }
 
+    /// Returns the record as it would be if its run had the first of equal root calls: as a run in a journal of its own.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_own_journal(mut self) -> Self {
+        self.key = key::unnumbered_run(self.key);
+        self.parent = key::unnumbered_run(self.parent);
+        self
+    }
+
     /// Returns whether it is a call that continues a thread.
     pub(crate) fn is_in_thread(&self) -> bool {
         key::is_in_thread(&self.key)

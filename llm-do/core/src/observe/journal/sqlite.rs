@@ -2,10 +2,12 @@
 
 mod head;
 mod in_flight;
+mod journal_file;
 pub(crate) mod lease;
 mod open_run;
 pub(crate) mod promises;
 mod read;
+mod record_list;
 mod retention;
 mod run;
 pub(crate) mod tables;
@@ -22,9 +24,11 @@ use rusqlite::{OptionalExtension, Transaction};
 use serde_json::Value;
 use tokio::sync::watch;
 
+pub use self::journal_file::{JournalFile, RunRecords};
 pub(crate) use self::lease::Fence;
 pub use self::promises::OpenPromise;
 pub(crate) use self::read::records as read_records;
+pub(crate) use self::record_list::RecordList;
 pub(crate) use self::retention::delete_run;
 pub use self::retention::{Expired, Retention};
 pub use self::run::SqliteRun;
@@ -212,6 +216,24 @@ impl SqliteJournal {
     pub async fn records(&self, id: &str) -> Result<Vec<Record>, JournalError> {
         let id = id.to_owned();
         Ok(self.database.read(move |connection| read::records(connection, &id)).await?)
+    }
+
+    /// Returns the records of a run, to be read part by part; `None` if the run is unknown.
+    pub(crate) async fn record_list(&self, id: &str) -> Result<Option<RecordList>, JournalError> {
+        let id = id.to_owned();
+        Ok(self.database.read(move |connection| RecordList::of(connection, &id)).await?)
+    }
+
+    /// Reads the next records of a list: none at the end, and `None` if they were deleted meanwhile.
+    pub(crate) async fn next_records(
+        &self,
+        mut list: RecordList,
+    ) -> Result<(RecordList, Option<Vec<Record>>), JournalError> {
+        let read = move |connection: &rusqlite::Connection| {
+            let part = list.next(connection)?;
+            Ok((list, part))
+        };
+        Ok(self.database.read(read).await?)
     }
 
     /// Lists the unanswered questions of runs to people, oldest first.

@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 
+use llm_do_providers::{Message, ResponsePart};
 use llm_do_worker_file::did_you_mean;
 use serde_json::{Value, json};
 
-use super::Run;
+use super::{Run, signature};
 use crate::base::error::{CallError, chain};
 use crate::declare::schema::{OutputShape, WRAPPER};
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, CodeAnswer, EventKind, ItemKind};
 use crate::plane::context::{CallContext, GivenArguments};
 use crate::plane::declared::Callee;
+use crate::plane::definition::RenderPrompt;
 use crate::plane::registry::{Registry, WorkerPlan};
 
 /// The tools that answer first, by the name of their worker.
@@ -20,7 +22,9 @@ pub(crate) struct Hybrids(HashMap<String, String>);
 
 impl Hybrids {
     /// Registers pairs of a worker and a tool, or returns their faults.
-    pub(crate) fn new(pairs: Vec<(String, String)>, registry: &Registry) -> Result<Self, Vec<String>> {
+    pub(crate) fn new(mut pairs: Vec<(String, String)>, registry: &Registry) -> Result<Self, Vec<String>> {
+        // The server of the tool was not needed for these runs, or could not be used: the worker answers alone.
+        pairs.retain(|(_, tool)| !registry.lacks(tool));
         let mut by_worker = HashMap::new();
         let mut faults: Vec<_> = pairs.iter().flat_map(|(worker, tool)| faults(worker, tool, registry)).collect();
         for (worker, tool) in pairs {
@@ -59,21 +63,25 @@ fn faults(worker: &str, tool: &str, registry: &Registry) -> Vec<String> {
     if worker == tool {
         faults.push(format!("`{worker}` cannot answer before itself"));
     }
+    if faults.is_empty()
+        && let (Some(worker), Some(tool)) = (registry.get(worker), registry.get(tool))
+        && let Some(fault) = signature::fault(worker, tool)
+    {
+        faults.push(format!("`{}` cannot answer for `{}`: {fault}", tool.name(), worker.name()));
+    }
     faults
 }
 
 /// Returns the answer of the tool that answers first; `None` if the worker must answer.
 ///
-/// In a thread or with earlier messages, the answer depends on more than the arguments, so the worker answers.
+/// With earlier messages, those of a thread too, the answer depends on more than the arguments, so the worker answers.
 pub(super) async fn answer_by_code(
     run: &Run,
     plan: &WorkerPlan,
     ctx: &CallContext,
 ) -> Result<Option<ToolReturn>, CallError> {
     let tool = run.plane.hybrids.tool_for(ctx).filter(|_| !run.renders_only(ctx));
-    let (Some(tool), None, Some(arguments)) = (tool, &ctx.frame().thread, ctx.frame().arguments.get()) else {
-        return Ok(None);
-    };
+    let (Some(tool), Some(arguments)) = (tool, ctx.frame().arguments.get()) else { return Ok(None) };
     if run.conversation(ctx).is_some_and(|earlier| !earlier.history().messages().is_empty()) {
         return Ok(None);
     }
@@ -87,6 +95,30 @@ pub(super) async fn answer_by_code(
     };
     ctx.emit(|| EventKind::Hybrid { tool: tool.to_owned(), answer, reason });
     Ok(returned)
+}
+
+/// Returns the answer of code as the worker's model would write it.
+pub(super) fn as_answer(plan: &WorkerPlan, returned: &ToolReturn) -> String {
+    match returned.value() {
+        Value::String(text) if plan.shape().is_text => text.clone(),
+        value if plan.shape().is_wrapped => json!({ WRAPPER: value }).to_string(),
+        value => value.to_string(),
+    }
+}
+
+/// Adds what code answered to the chat or the thread that the call begins, as an answer of the worker's model: later messages continue it.
+/// No prompt is rendered for other calls, since the body of a worker may make calls of its own.
+///
+/// The answer holds even if the prompt cannot be rendered, which would be a failure of the worker; then nothing is added.
+pub(super) async fn remember(run: &Run, ctx: &CallContext, render: RenderPrompt, text: String) {
+    let continues = run.chat.is_chat || ctx.frame().thread.is_some();
+    let Some(conversation) = run.conversation(ctx).filter(|_| continues) else { return };
+    let Ok(prompt) = render(ctx).prompt().await else { return };
+    let Ok(question) = prompt.into_message(ctx.project_root()).await else { return };
+    let (history, kept) = conversation.take();
+    let mut messages = Vec::from(history);
+    messages.extend([question, Message::Assistant { parts: vec![ResponsePart::Text { text }] }]);
+    conversation.save(messages, kept);
 }
 
 /// Returns the result of a tool if it is valid for the worker.

@@ -13,7 +13,7 @@ use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::hybrid::answer_by_code;
+use super::hybrid::{answer_by_code, as_answer, remember};
 use super::pipeline::{Call, CallResult};
 use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
@@ -178,6 +178,7 @@ async fn rendered(instructions: &str, prompt: Prompt, ctx: &CallContext) -> Call
 async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
     let PreparedWorker { plan, render, .. } = worker;
     if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
+        Box::pin(remember(run, ctx, render, as_answer(&plan, &returned))).await;
         return Ok(returned);
     }
     let instructions = instructions::of_call(&plan, ctx).await?;

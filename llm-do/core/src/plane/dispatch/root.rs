@@ -28,6 +28,8 @@ pub(crate) struct ChatParts {
     pub(crate) conversation: Arc<Conversation>,
     pub(crate) threads: Arc<Threads>,
     pub(crate) created_workers: Arc<CreatedWorkers>,
+    /// Whether later calls continue them.
+    pub(crate) is_chat: bool,
 }
 
 /// A root call before it is made.

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use self::drift::Drift;
 use super::pipeline::{Call, CallResult, Next, Wrapper};
-use super::report;
+use super::{report, signature};
 use crate::base::agreement::Agreement;
 use crate::base::error::chain;
 use crate::observe::event::{Caller, EventKind, EventValue, Outcome};
@@ -104,7 +104,9 @@ struct ShadowState {
 
 impl Shadows {
     /// Registers the shadows, or returns their unknown names.
-    pub(crate) fn new(shadows: Vec<Shadow>, registry: &Registry) -> Result<Self, Vec<String>> {
+    pub(crate) fn new(mut shadows: Vec<Shadow>, registry: &Registry) -> Result<Self, Vec<String>> {
+        // The server of such a tool was not needed for these runs, or could not be used.
+        shadows.retain(|shadow| ![&shadow.tool, &shadow.worker].into_iter().any(|name| registry.lacks(name)));
         let faults: Vec<_> = shadows.iter().flat_map(|shadow| faults(shadow, registry)).collect();
         if !faults.is_empty() {
             return Err(faults);
@@ -170,6 +172,12 @@ fn faults(shadow: &Shadow, registry: &Registry) -> Vec<String> {
         missing.map(|name| format!("unknown name `{name}`{}", did_you_mean(name, names()))).collect();
     if tool == worker {
         faults.push(format!("`{tool}` cannot be its own shadow"));
+    }
+    if faults.is_empty()
+        && let (Some(tool), Some(worker)) = (registry.get(tool), registry.get(worker))
+        && let Some(fault) = signature::argument_fault(worker, tool)
+    {
+        faults.push(format!("`{}` cannot be a shadow of `{}`: {fault}", worker.name(), tool.name()));
     }
     faults
 }

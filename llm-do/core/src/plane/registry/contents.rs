@@ -46,7 +46,7 @@ impl Contents {
             for name in only {
                 faults.extend(selection.include(name, || self.is_added(name)).err());
             }
-            let added = self.workers.iter().flat_map(|(spec, _)| &spec.toolsets);
+            let added = self.workers.iter().flat_map(|(spec, _)| spec.toolsets.iter().chain(spec.compared_with()));
             // An unknown name is reported where it is declared.
             let added = added.chain(self.tools.iter().flat_map(|(tool, _)| tool.toolsets.iter().flatten()));
             let added = added.chain(self.aliases.iter().map(|(alias, _)| &alias.target));

@@ -54,6 +54,8 @@ pub struct RuntimeBuilder {
     shadows: Vec<Shadow>,
     /// Workers, each with the tool that answers first.
     hybrids: Vec<(String, String)>,
+    /// The workers that answer alone, although their files may name a tool.
+    without_hybrids: Vec<String>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// The items whose runs need tools of sources; `None` for all.
@@ -159,6 +161,7 @@ impl RuntimeBuilder {
             sinks: self.sinks.clone(),
             shadows: self.shadows.clone(),
             hybrids: self.hybrids.clone(),
+            without_hybrids: self.without_hybrids.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
             roots: self.roots.clone(),
@@ -196,12 +199,13 @@ impl RuntimeBuilder {
         let store = self.worker_store.as_deref();
         let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
         contents.workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
+        contents.workers.iter().for_each(|(spec, _)| self.add_pairs(spec));
+        contents.hybrids.clone_from(&self.hybrids);
         let faults = self.load_sources(&mut contents);
         if !faults.is_empty() {
             return Err(BuildError::Sources(faults));
         }
         contents.effects = self.policy.effect_layers();
-        contents.hybrids.clone_from(&self.hybrids);
         let registry = Registry::with(contents)?;
         self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));

@@ -213,6 +213,7 @@ impl Chat {
             conversation: Arc::clone(self.workers.entry(name.to_owned()).or_default()),
             threads: Arc::clone(&self.threads),
             created_workers: Arc::clone(&self.created_workers),
+            is_chat: true,
         }
     }
 

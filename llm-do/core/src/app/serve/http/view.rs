@@ -37,7 +37,7 @@ fn no_arguments() -> Value {
 }
 
 /// Which runs a list contains.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "::schemars")]
 #[doc(hidden)]
@@ -53,16 +53,23 @@ pub struct RunListQuery {
     /// Only runs that were started at this time or later.
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
+    /// Only runs that were started before this time.
+    #[schemars(with = "Option<String>")]
+    pub until: Option<Timestamp>,
+    /// Only runs of this tenant, for those who see several.
+    pub tenant: Option<String>,
+    /// Only runs that a program of this version accepted.
+    pub version: Option<String>,
     /// The maximum number of runs: default 50, at most 500; fewer if they are long.
     pub limit: Option<u32>,
 }
 
 impl RunListQuery {
     /// Returns the filter of the runs of a tenant, or of all.
-    pub(in crate::app::serve) fn filter(self, tenant: Option<Arc<str>>) -> Filter {
+    pub(in crate::app::serve) fn filter(self, scope: Option<Arc<str>>) -> Filter {
         let limit = self.limit.unwrap_or(50).clamp(1, MAX_LIST);
-        let Self { state, entry, chat, before, since, .. } = self;
-        Filter { tenant, state, entry, chat, before, since, limit }
+        let Self { state, entry, chat, before, since, until, tenant, version, .. } = self;
+        Filter { scope, tenant, state, entry, chat, before, since, until, version, limit }
     }
 }
 
@@ -107,6 +114,9 @@ pub(in crate::app::serve) struct RunView {
     /// Whether a request to cancel it was accepted.
     is_cancelled: bool,
     tenant: String,
+    /// The version of the program that accepted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
     /// Who started it.
     client: String,
     source: Source,
@@ -223,6 +233,7 @@ impl RunView {
             error,
             is_cancelled: run.is_cancelled,
             tenant: run.tenant,
+            version: run.version,
             client: run.client,
             source: run.source,
             chat: run.chat,

@@ -95,6 +95,11 @@ impl EngineClient {
         Self { engine, http: reqwest::Client::new() }
     }
 
+    /// Returns the name of the service that starts runs.
+    pub(super) fn runs_service(&self) -> &str {
+        &self.engine.names.runs
+    }
+
     /// Starts a run, once per key; returns the id of its invocation.
     pub(in crate::app::serve) async fn start(
         &self,

@@ -40,13 +40,13 @@ struct Application {
 /// The input of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RunInput {
-    entry: String,
+pub(super) struct RunInput {
+    pub(super) entry: String,
     #[serde(default = "no_arguments")]
     arguments: Value,
     /// The tenant of the run, if a service started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tenant: Option<String>,
+    pub(super) tenant: Option<String>,
 }
 
 /// One call of a run, with the records that lead to it.

@@ -44,12 +44,22 @@ impl EngineClient {
 /// Returns the entries in the value of a command of the engine; `None` for values of other commands.
 fn batch(json: &str) -> Option<Vec<Entry>> {
     let value: Value = serde_json::from_str(json).ok()?;
-    let result = &value["Notification"]["Completion"]["Run"]["result"]["Success"];
-    let bytes = match result {
-        Value::String(text) => STANDARD.decode(text).ok()?,
-        bytes => serde_json::from_value(bytes.clone()).ok()?,
-    };
-    serde_json::from_slice(&bytes).ok()
+    serde_json::from_slice(&bytes(&value["Notification"]["Completion"]["Run"]["result"]["Success"])?).ok()
+}
+
+/// Returns bytes as the engine writes them in JSON.
+pub(super) fn bytes(value: &Value) -> Option<Vec<u8>> {
+    match value {
+        Value::String(text) => STANDARD.decode(text).ok(),
+        bytes => serde_json::from_value(bytes.clone()).ok(),
+    }
+}
+
+impl Appended {
+    /// Returns the entries, in their order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.0.iter().filter_map(|entry| batch(entry.entry_json.as_deref()?)).flatten()
+    }
 }
 
 impl LogReader {

@@ -20,6 +20,11 @@ impl StoreFile {
         DatabaseFile::open(path, &COMPONENT).map(Self)
     }
 
+    /// Opens the file; `None` if it has no tables of a service.
+    pub(in crate::app::serve) fn find(path: &Path) -> Result<Option<Self>, StoreError> {
+        Ok(DatabaseFile::find(path, &COMPONENT)?.map(Self))
+    }
+
     /// Lists runs, the latest first.
     pub(in crate::app::serve) fn runs(&self, filter: &Filter) -> Result<Page<RunRow>, StoreError> {
         self.0.read(|connection| runs::list(connection, filter))

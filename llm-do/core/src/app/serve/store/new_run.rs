@@ -15,6 +15,7 @@ use super::{Json, Millis, Store, StoreError};
 use crate::app::serve::access::Quota;
 use crate::base::usage::RunUsage;
 use crate::plane::dispatch::fresh_id;
+use crate::plane::registry::Application;
 
 /// A run to be started.
 #[derive(Clone, Debug)]
@@ -102,13 +103,16 @@ fn insert(tx: &Transaction<'_>, new: &NewRun) -> rusqlite::Result<Inserted> {
         Ok(limit) => limit,
         Err(reached) => return Ok(Inserted::OverQuota(reached)),
     };
-    let sql = "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state,
-                   created, admitted)
-               VALUES (:id, :tenant, :client, :source, :entry, :arguments, :key, :chat, :cost_limit, :state, :created, :created)";
+    let sql =
+        "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state,
+                   created, admitted, version)
+               VALUES (:id, :tenant, :client, :source, :entry, :arguments, :key, :chat, :cost_limit, :state, :created,
+                   :created, :version)";
     tx.execute(sql, named_params! {
         ":id": new.id, ":tenant": &*new.tenant, ":client": &*new.client, ":source": Json(&new.source), ":entry": new.entry,
         ":arguments": Json(&new.arguments), ":key": new.idempotency_key, ":chat": new.chat,
         ":cost_limit": cost_limit.map(Json), ":state": RunState::Queued, ":created": Millis(new.now),
+        ":version": Application::current().version(),
     })?;
     find(tx, &new.id)?.map(Inserted::New).ok_or(rusqlite::Error::QueryReturnedNoRows)
 }

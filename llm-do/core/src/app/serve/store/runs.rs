@@ -18,7 +18,7 @@ use crate::observe::journal::delete_run;
 /// The columns that [`RunRow`] is read from.
 const COLUMNS: &str = "
     id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, finished, wake,
-    attempts, deaths, worked, is_cancelled, counted,
+    attempts, deaths, worked, is_cancelled, counted, version,
     (SELECT owner FROM journal_runs AS claim WHERE claim.id = runs.id) AS process,
     (SELECT expires FROM journal_runs AS claim WHERE claim.id = runs.id) AS process_until,
     state = 'running' AND EXISTS (SELECT 1 FROM waits WHERE waits.run = runs.id AND waits.answer IS NULL
@@ -60,12 +60,16 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) is_cancelled: bool,
     /// The usage when it last ended.
     pub(in crate::app::serve) counted: RunUsage,
+    /// The version of the program that accepted it; `None` for runs of earlier versions of this crate.
+    pub(in crate::app::serve) version: Option<String>,
 }
 
 /// What a list of runs contains.
 #[derive(Clone, Debug, Default)]
 pub(in crate::app::serve) struct Filter {
-    pub(in crate::app::serve) tenant: Option<Arc<str>>,
+    /// Whose runs the client may see.
+    pub(in crate::app::serve) scope: Option<Arc<str>>,
+    pub(in crate::app::serve) tenant: Option<String>,
     pub(in crate::app::serve) state: Option<RunState>,
     pub(in crate::app::serve) entry: Option<String>,
     pub(in crate::app::serve) chat: Option<String>,
@@ -73,6 +77,10 @@ pub(in crate::app::serve) struct Filter {
     pub(in crate::app::serve) before: Option<String>,
     /// Only runs that were started at this time or later.
     pub(in crate::app::serve) since: Option<Timestamp>,
+    /// Only runs that were started before this time.
+    pub(in crate::app::serve) until: Option<Timestamp>,
+    /// Only runs that a program of this version accepted.
+    pub(in crate::app::serve) version: Option<String>,
     pub(in crate::app::serve) limit: u32,
 }
 
@@ -103,6 +111,7 @@ impl RunRow {
             worked: Duration::from_millis(row.get("worked")?),
             is_cancelled: row.get("is_cancelled")?,
             counted: row.get::<_, Option<Json<_>>>("counted")?.map(|Json(usage)| usage).unwrap_or_default(),
+            version: row.get("version")?,
         })
     }
 }
@@ -176,19 +185,22 @@ impl Store {
 
 /// Only given conditions are in the statement, since otherwise SQLite could not use an index.
 pub(super) fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Page<RunRow>> {
-    let created = filter.since.map(Millis);
+    let (since, until) = (filter.since.map(Millis), filter.until.map(Millis));
     let in_state = match filter.state {
         Some(RunState::Waiting) => format!("id IN (SELECT id FROM runs WHERE state = ? UNION ALL {ASKING})"),
         Some(RunState::Running) => format!("state = ? AND id NOT IN ({ASKING})"),
         _ => "state = ?".to_owned(),
     };
-    let conditions: [Option<(&str, &dyn ToSql)>; 6] = [
+    let conditions: [Option<(&str, &dyn ToSql)>; 9] = [
+        filter.scope.as_ref().map(|scope| ("tenant = ?", scope as _)),
         filter.tenant.as_ref().map(|tenant| ("tenant = ?", tenant as _)),
         filter.state.as_ref().map(|state| (in_state.as_str(), state as _)),
         filter.entry.as_ref().map(|entry| ("entry = ?", entry as _)),
         filter.chat.as_ref().map(|chat| ("chat = ?", chat as _)),
         filter.before.as_ref().map(|before| ("id < ?", before as _)),
-        created.as_ref().map(|created| ("created >= ?", created as _)),
+        since.as_ref().map(|since| ("created >= ?", since as _)),
+        until.as_ref().map(|until| ("created < ?", until as _)),
+        filter.version.as_ref().map(|version| ("version = ?", version as _)),
     ];
     let conditions: Vec<_> = conditions.into_iter().flatten().collect();
     let texts = conditions.iter().map(|(text, _)| format!("AND {text} "));

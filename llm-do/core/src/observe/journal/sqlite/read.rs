@@ -90,7 +90,7 @@ pub(crate) fn records(connection: &Connection, id: &str) -> rusqlite::Result<Vec
     statement.query_map([id], record)?.collect()
 }
 
-fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
     Ok(Record {
         key: text(0)?.into(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::RuntimeBuilder;
 use crate::base::clock::Clock;
+use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Callback, Event, EventSink};
 use crate::plane::dispatch::Shadow;
 
@@ -95,6 +96,9 @@ impl RuntimeBuilder {
     /// Lets code answer the calls of a worker if it is sure of the answer: `tool` is called first, and `worker` answers
     /// if the tool fails or abstains with [`Unsure`](crate::base::error::Unsure). Default: none.
     ///
+    /// A worker that is defined at run time can name the tool itself: `hybrid: TOOL` in its file, or [`WorkerSpec::hybrid`]. The tool that
+    /// is named here takes precedence.
+    ///
     /// Callers still call the worker, by type or by name. The tool takes the worker's arguments, and its result must be
     /// valid for the worker; an invalid result is a failure. Both names are registered names.
     ///
@@ -104,8 +108,10 @@ impl RuntimeBuilder {
     ///   case.
     /// - A call with an [unknown](crate::base::error::CallError::OutcomeUnknown) outcome fails with that error: the
     ///   worker does not answer, since it may repeat an effect.
-    /// - In a thread, or with earlier messages, the worker answers without asking the tool, since the answer depends on more than the
-    ///   arguments. An answer of code is not added to the history of a root call.
+    /// - With earlier messages, those of a thread too, the worker answers without asking the tool, since the answer depends on more than
+    ///   the arguments. An answer of code joins the chat or the thread as one of the worker: the next message continues it. It is
+    ///   not in the history of a root call without a chat.
+    /// - A tool whose arguments or results cannot be those of the worker is an error when the runtime is built, with both signatures.
     /// - A [shadow](Self::shadow) of the tool runs the worker itself, so that `Shadow::of(tool, worker)` checks the answers of code.
     ///
     /// # Examples
@@ -139,6 +145,37 @@ impl RuntimeBuilder {
     pub fn hybrid(mut self, worker: impl Into<String>, tool: impl Into<String>) -> Self {
         self.hybrids.push((worker.into(), tool.into()));
         self
+    }
+
+    /// Has a worker answer alone, although its file or its [`WorkerSpec`] names a tool that answers first.
+    pub fn without_hybrid(mut self, worker: impl Into<String>) -> Self {
+        self.without_hybrids.push(worker.into());
+        self
+    }
+
+    /// Sets the tool that answers first, or none, in place of what code and files name.
+    #[doc(hidden)]
+    pub fn replace_hybrid(mut self, worker: &str, tool: Option<&str>) -> Self {
+        self.hybrids.retain(|(other, _)| other != worker);
+        match tool {
+            Some(tool) => self.hybrid(worker, tool),
+            None => self.without_hybrid(worker),
+        }
+    }
+
+    /// Adds what a worker that is defined at run time names: the tool that answers first, and the one that it is compared with. What the
+    /// builder has of the worker comes before.
+    pub(super) fn add_pairs(&mut self, worker: &WorkerSpec) {
+        let name = worker.name();
+        let is_decided = self.without_hybrids.iter().any(|other| other == name)
+            || self.hybrids.iter().any(|(other, _)| other == name);
+        if let Some(tool) = worker.hybrid.as_ref().filter(|_| !is_decided) {
+            self.hybrids.push((name.to_owned(), tool.clone()));
+        }
+        let Some((with, every)) = &worker.shadow else { return };
+        let answers_first = self.hybrids.iter().any(|(other, tool)| other == name && tool == with);
+        let shadow = if answers_first { Shadow::of(with, name) } else { Shadow::of(name, with) };
+        self.shadows.push(shadow.every(*every));
     }
 
     /// Adds a shadow, which runs a worker alongside a tool in the background and reports whether they agree. Default:
