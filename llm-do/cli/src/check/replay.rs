@@ -100,14 +100,7 @@ impl Replayed {
             ([only], 0) => Err(CommandError::Error(only.clone())),
             (several, same) => {
                 let (differ, all) = (several.len(), several.len() + same);
-                Err(CommandError::Error(format!(
-                    "{differ} of {all} runs differ:
-{}",
-                    several.join(
-                        "
-"
-                    )
-                )))
+                Err(CommandError::Error(format!("{differ} of {all} runs differ:\n{}", several.join("\n"))))
             }
         }
     }
