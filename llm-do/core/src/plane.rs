@@ -1,6 +1,7 @@
 //! The tool plane: finds, checks, approves, runs and reports every call; `dispatch` is its center.
 
 pub mod approval;
+mod call_summary;
 #[doc(hidden)]
 pub mod config;
 pub mod context;
@@ -18,6 +19,7 @@ pub mod history_processor;
 pub mod instance;
 #[doc(hidden)]
 pub mod model_choice;
+pub mod origin;
 pub mod plan;
 pub mod registry;
 #[cfg(feature = "script")]

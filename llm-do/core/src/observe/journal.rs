@@ -42,6 +42,7 @@ pub use self::key::name as called;
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
+pub(crate) use self::promise::CONTEXT;
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;

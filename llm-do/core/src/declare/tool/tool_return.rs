@@ -153,7 +153,12 @@ impl ToolReturn {
     /// Returns a copy of the value, however it was written.
     #[cfg(feature = "mcp")]
     pub(crate) fn to_value(&self) -> Value {
-        self.content.to_value().into_owned()
+        self.as_value().into_owned()
+    }
+
+    /// Returns the value, which is read if it was written as text.
+    pub(crate) fn as_value(&self) -> Cow<'_, Value> {
+        self.content.to_value()
     }
 
     /// Returns the value, however it was written.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::content::{ContentFile, RequestContent};
 use super::detail::{
-    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
+    ApprovalScope, ArgumentOrigin, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
 use super::parts::EventPart;
 use super::planned::{PlannedApproval, PlannedKind};
@@ -109,6 +109,9 @@ pub enum EventKind {
         position: usize,
         /// How many questions the queue has so far.
         total: usize,
+        /// Where the values of the arguments came from.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        origins: Vec<ArgumentOrigin>,
     },
     /// Whether the call may run was decided.
     ApprovalDecided {

@@ -30,6 +30,11 @@ impl RuleSet {
         Self { own: Arc::clone(&self.own), outer }
     }
 
+    /// Returns whether a policy has a function that decides about calls.
+    pub(super) fn has_function(&self) -> bool {
+        self.own.has_function() || self.outer.iter().any(|outer| outer.has_function())
+    }
+
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&AppliedRule> {
         let own = self.own.fixed(tool)?;

@@ -71,6 +71,11 @@ impl Rules {
         Ok(Self { policy, toolsets, tools })
     }
 
+    /// Returns whether the policy has a function that decides about calls.
+    pub(super) fn has_function(&self) -> bool {
+        self.policy.decide.is_some()
+    }
+
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&AppliedRule> {
         let rules = self.tool_rules(tool)?;
@@ -137,6 +142,7 @@ impl Rules {
             caller: &request.caller,
             by,
             is_server_side: false,
+            origins: &request.origins,
         };
         self.decide(&call)
     }
@@ -163,6 +169,7 @@ impl Rules {
             caller: &request.caller,
             given: None,
             is_server_side: true,
+            origins: &request.origins,
             ..ProposedCall::new(&request.tool, &request.arguments)
         };
         self.decide(&call).unwrap_or(fixed)

@@ -17,6 +17,7 @@ use crate::observe::journal::{ChildSteps, StepSpec};
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
+use crate::plane::origin::OriginNotes;
 
 /// Distinguishes callees that are defined at run time under the same name: their full definition.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -70,6 +71,8 @@ pub(crate) struct CallFrame {
     pub(crate) is_unobserved: bool,
     /// Whether it is the worker of a shadow: it asks no user and is not in the journal.
     pub(crate) is_shadow: bool,
+    /// Whether it reviews a call for its approval, or is made by what does: it asks nobody.
+    pub(crate) is_review: bool,
     /// Whether a guard made it, or a call above it.
     pub(crate) is_unguarded: bool,
     /// The arguments of a worker: a nested call of the same worker with the same arguments is a cycle.
@@ -93,6 +96,8 @@ pub(crate) struct CallExtras {
     pub(crate) steps: LateSteps,
     /// The idempotency key of the call that its calls find out about.
     pub(crate) reconciled: OnceLock<String>,
+    /// What it has read, for decisions about its calls.
+    pub(crate) origins: OriginNotes,
     /// When the run waited for people: in the frame of its user.
     pub(crate) waits: Arc<Pauses>,
 }
@@ -152,6 +157,7 @@ impl CallFrame {
             is_worker: false,
             is_unobserved: false,
             is_shadow: false,
+            is_review: false,
             is_unguarded: false,
             arguments: OnceLock::new(),
             thread: None,
@@ -167,6 +173,11 @@ impl CallFrame {
         let mut messages = messages.map(|mut messages| std::mem::take(&mut *messages)).unwrap_or_default();
         messages.sort_by_key(|(call, _)| *call);
         messages.into_iter().map(|(_, message)| message).collect()
+    }
+
+    /// Returns whether it asks neither an approver nor the user.
+    pub(crate) fn asks_nobody(&self) -> bool {
+        self.is_shadow || self.is_review
     }
 
     /// Returns what few calls have, if this one has some of it.

@@ -48,6 +48,9 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;
 
+    /// Returns whether anybody may decide about calls of the run: then its calls note what they read.
+    fn tracks_origins(&self) -> bool;
+
     /// Sends an event of the call with this frame to the sinks; `parent` is the call that made it.
     fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind);
 

@@ -33,6 +33,10 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
 
+/// Why a call is denied that needs approval, and asks nobody.
+pub(super) const CANNOT_ASK: &str =
+    "a shadow cannot ask for approval, and neither can a review: it may only use what is pre-approved";
+
 /// How often guards may change the approver's arguments for one call; stops a guard that changes them every time.
 const MAX_ROUNDS: u32 = 10;
 
@@ -348,11 +352,12 @@ impl Run {
     }
 }
 
-/// Returns what a rule decides about a call; `None` if the call needs approval. A call of a shadow never asks the approver.
+/// Returns what a rule decides about a call; `None` if the call needs approval. A call of a shadow or of a review never asks the
+/// approver.
 fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
     // A model that continued without the call would be compared with one that made it.
-    let denied = || Approval::undecided("a shadow cannot ask for approval: it may only call pre-approved tools");
-    rule.approval().or_else(|| ctx.frame().is_shadow.then(denied))
+    let denied = || Approval::undecided(CANNOT_ASK);
+    rule.approval().or_else(|| ctx.frame().asks_nobody().then(denied))
 }
 
 /// Waits for the answer to a request.

@@ -58,6 +58,10 @@ impl Host for Run {
         self.events.is_observed
     }
 
+    fn tracks_origins(&self) -> bool {
+        self.tracks_origins
+    }
+
     fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind) {
         self.send(call, parent, kind);
     }

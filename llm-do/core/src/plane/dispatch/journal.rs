@@ -130,7 +130,7 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
 
 /// Does what a call did to its run besides its result, and returns the result.
 fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
-    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, .. } = record;
+    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, .. } = record;
     // The usage of guards of a root call is part of the run's usage, which is then already counted.
     let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
     if let Some(used) = usage.filter(|_| !is_counted()) {
@@ -141,6 +141,9 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
     if let Some((caller, code)) = ctx.caller().zip(ran_code) {
         // For a worker, whose later code finds the variables.
         caller.frame().extras_or_default().code.replayed.get_or_default().push(code);
+    }
+    if !read.is_empty() {
+        ctx.origin_notes().set_replayed(read);
     }
     for message in &user_messages {
         ctx.add_user_message(message);
@@ -189,8 +192,9 @@ async fn run_for_record(
     let approved = approved.unwrap_or_default();
     let threads = ctx.thread_changes();
     let ran_code = ctx.frame().extras().and_then(|extras| extras.effects.ran_code.get()).cloned();
+    let read = ctx.frame().extras().map(|extras| extras.origins.through()).unwrap_or_default();
     let record = CallRecord::of(outcome, causes);
-    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, ..record })
+    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, ..record })
 }
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use llm_do_providers::ServerSideTool;
+use serde_json::Value;
 
 use super::Run;
-use super::approve::{RecordedCall, approval_key, emit_decision, set_caller};
+use super::approve::{CANNOT_ASK, RecordedCall, approval_key, emit_decision, set_caller};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::Effect;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, EventKind};
@@ -42,10 +43,7 @@ impl Run {
         let StepOutcome { value: approval, is_replayed } = match rule.approval() {
             Some(approval) if approval.is_approved() => return Ok(true),
             Some(approval) => fresh(approval),
-            None if ctx.frame().is_shadow => fresh(Approval::denied(
-                "a shadow cannot ask for approval: it may only use pre-approved tools",
-                DecidedBy::Policy,
-            )),
+            None if ctx.frame().asks_nobody() => fresh(Approval::denied(CANNOT_ASK, DecidedBy::Policy)),
             None => self.ask_server_side(&ctx, request).await?,
         };
         emit_decision(&ctx, &rule.source, &approval, is_replayed);
@@ -94,6 +92,7 @@ impl Run {
             depth: from.depth,
             nesting: from.nesting + 1,
             is_shadow: from.is_shadow,
+            is_review: from.is_review,
             is_unguarded: worker.is_unguarded(),
             ..CallFrame::new(self.next_number(), tool.name().into(), Caller::Model)
         };
@@ -112,6 +111,7 @@ fn request(ctx: &CallContext, tool: &ServerSideTool) -> ApprovalRequest {
     request.description = Arc::from("A tool that the model's provider runs on its own servers.");
     request.effect = Effect::Undeclared;
     set_caller(ctx, &mut request);
+    request.origins = ctx.origins(&request.arguments, &Value::Null);
     request.variant = Some(crate::plane::context::Variant::new("server-side tool"));
     request
 }

@@ -78,6 +78,7 @@ impl Run {
         let (id, scope, is_resumed) = (Arc::clone(&outer.id), outer.approved.clone(), outer.is_resumed);
         let mut run = Self::new(plane, id, chat, is_resumed, scope, settings);
         run.events.is_observed |= outer.events.is_observed;
+        run.tracks_origins |= outer.tracks_origins || approvals.use_origins() || guards.is_some();
         Self { approvals: Some(approvals), guards, is_repeated, outer: Some(outer), ..run }
     }
 

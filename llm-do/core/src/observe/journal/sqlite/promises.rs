@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::super::questions::Questions;
-use super::super::{JournalError, Promise, PromiseSpec, StepKind};
+use super::super::{CONTEXT, JournalError, Promise, PromiseSpec, StepKind};
 use super::in_flight::StepInFlight;
 use super::lease::Fence;
 use super::open_run::OpenRun;
@@ -169,7 +169,8 @@ fn store(
 
 /// Returns whether a request is what a person was shown.
 ///
-/// It may differ in what was wrong with an earlier answer, and in the description of the tool, which a deploy may change.
+/// It may differ in what was wrong with an earlier answer, in the description of the tool, which a deploy may change, and in where it
+/// came from, which calls that run together may have read in another order.
 fn is_shown(request: &Value, shown: &str) -> bool {
     let request = request.to_string();
     if request == shown {
@@ -177,7 +178,7 @@ fn is_shown(request: &Value, shown: &str) -> bool {
     }
     let content = |text: &str| {
         let mut content: Value = serde_json::from_str(text).ok()?;
-        for ignored in ["problem", "refused_edit", "description"] {
+        for ignored in ["problem", "refused_edit", "description", CONTEXT] {
             content.as_object_mut()?.shift_remove(ignored);
         }
         Some(content)

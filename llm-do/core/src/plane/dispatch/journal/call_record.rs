@@ -40,6 +40,9 @@ pub(super) struct CallRecord {
     /// The code of a model that it ran, with the answers of its calls, so that later code finds its variables.
     #[serde(rename = "ran", default, skip_serializing_if = "Option::is_none")]
     pub(super) ran_code: Option<String>,
+    /// The calls whose results it had read, each in one line, so that a replay knows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) read: Vec<Arc<str>>,
 }
 
 /// The nesting depth of a result inside its record.
@@ -94,8 +97,8 @@ impl CallRecord {
         // Only a failure has causes to retry.
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());
-        let (approved, threads) = (Vec::new(), Vec::new());
-        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code: None }
+        let (approved, threads, read) = (Vec::new(), Vec::new(), Vec::new());
+        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code: None, read }
     }
 }
 

@@ -1,0 +1,238 @@
+//! What one call notes of the results that it gets.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value};
+
+use super::{ReadResult, RootCall};
+use crate::base::clip::clip;
+use crate::base::mutex::LazyMutex;
+
+/// The most results of one caller that are kept; the oldest are dropped.
+const MAX_READINGS: usize = 1_000;
+/// The most bytes of one result that are kept.
+const MAX_RESULT: usize = 256 << 10;
+/// The most bytes of the results of one caller that are kept.
+const MAX_BYTES: usize = 4 << 20;
+/// The size that a value counts for besides its text.
+const VALUE_SIZE: usize = 8;
+/// The most calls that are listed as those through which a result came.
+const MAX_THROUGH: usize = 20;
+
+/// Something that a call has read: the result of a call, or an earlier message of its conversation.
+pub(crate) struct Reading {
+    /// The call that returned it; `None` for a message.
+    result: Option<ReadResult>,
+    content: Value,
+    bytes: usize,
+}
+
+impl Reading {
+    /// Creates the reading of a result.
+    pub(crate) fn of_result(result: ReadResult, content: &Value) -> Self {
+        Self::new(Some(result), content)
+    }
+
+    /// Creates the reading of an earlier message.
+    pub(crate) fn of_message(text: &str) -> Self {
+        Self::new(None, &Value::from(clip(text, MAX_RESULT)))
+    }
+
+    fn new(result: Option<ReadResult>, content: &Value) -> Self {
+        let mut left = MAX_RESULT;
+        let content = copied(content, &mut left);
+        Self { result, content, bytes: MAX_RESULT - left }
+    }
+
+    /// Returns the call that returned it, if it is a result.
+    pub(crate) fn result(&self) -> Option<&ReadResult> {
+        self.result.as_ref()
+    }
+
+    pub(super) fn content(&self) -> &Value {
+        &self.content
+    }
+}
+
+impl fmt::Debug for Reading {
+    /// Without the content, which may be long and secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading").field("result", &self.result).finish_non_exhaustive()
+    }
+}
+
+/// What a call notes for decisions about the calls that it makes.
+#[derive(Debug, Default)]
+pub(crate) struct OriginNotes {
+    read: LazyMutex<Readings>,
+    /// The calls whose results this one had read when it was recorded, if its record was replayed.
+    replayed: OnceLock<Vec<Arc<str>>>,
+    /// Set in the frame of the user.
+    root: OnceLock<RootCall>,
+    /// The user's answers: in the frame of the user.
+    answers: LazyMutex<Vec<Arc<str>>>,
+    /// Set if the call runs code that a model wrote.
+    is_model_code: OnceLock<()>,
+}
+
+#[derive(Debug, Default)]
+struct Readings {
+    kept: VecDeque<Arc<Reading>>,
+    bytes: usize,
+}
+
+impl Readings {
+    fn push(&mut self, reading: Arc<Reading>) {
+        self.bytes += reading.bytes;
+        self.kept.push_back(reading);
+        while self.kept.len() > MAX_READINGS || (self.bytes > MAX_BYTES && self.kept.len() > 1) {
+            let Some(oldest) = self.kept.pop_front() else { return };
+            self.bytes -= oldest.bytes;
+        }
+    }
+}
+
+impl OriginNotes {
+    /// Notes that the call has read something.
+    pub(crate) fn add(&self, reading: impl Into<Arc<Reading>>) {
+        self.read.get_or_default().push(reading.into());
+    }
+
+    /// Notes an answer of the user.
+    pub(crate) fn add_answer(&self, answer: &str) {
+        self.answers.get_or_default().push(answer.into());
+    }
+
+    /// Sets the root call of the run, once.
+    pub(crate) fn set_root(&self, root: RootCall) {
+        drop(self.root.set(root));
+    }
+
+    /// Notes that the call runs code that a model wrote.
+    #[cfg(feature = "script")]
+    pub(crate) fn set_model_code(&self) {
+        let _ = self.is_model_code.set(());
+    }
+
+    pub(crate) fn is_model_code(&self) -> bool {
+        self.is_model_code.get().is_some()
+    }
+
+    /// Sets the calls whose results the call had read when it was recorded.
+    pub(crate) fn set_replayed(&self, through: Vec<Arc<str>>) {
+        drop(self.replayed.set(through));
+    }
+
+    pub(crate) fn root_call(&self) -> Option<RootCall> {
+        self.root.get().cloned()
+    }
+
+    pub(crate) fn answers(&self) -> Vec<Arc<str>> {
+        self.answers.get().map(|answers| answers.clone()).unwrap_or_default()
+    }
+
+    /// Returns what the call has read, oldest first.
+    pub(crate) fn readings(&self) -> Vec<Arc<Reading>> {
+        self.read.get().map(|read| read.kept.iter().map(Arc::clone).collect()).unwrap_or_default()
+    }
+
+    /// Returns the calls whose results the call has read, also inside the calls that it made.
+    pub(crate) fn through(&self) -> Vec<Arc<str>> {
+        let mut through = self.replayed.get().cloned().unwrap_or_default();
+        for result in self.readings().iter().filter_map(|reading| reading.result()) {
+            for summary in std::iter::once(&result.summary).chain(result.through.iter()) {
+                if through.len() == MAX_THROUGH {
+                    return through;
+                }
+                if !through.contains(summary) {
+                    through.push(Arc::clone(summary));
+                }
+            }
+        }
+        through
+    }
+}
+
+/// Copies a value until `left` bytes are used up: what is beyond is left out.
+fn copied(value: &Value, left: &mut usize) -> Value {
+    *left = left.saturating_sub(VALUE_SIZE);
+    match value {
+        Value::String(text) => {
+            let kept = clip(text, *left);
+            *left -= kept.len();
+            kept.into()
+        }
+        Value::Array(items) => {
+            let mut kept = Vec::new();
+            for item in items {
+                if *left == 0 {
+                    break;
+                }
+                kept.push(copied(item, left));
+            }
+            kept.into()
+        }
+        Value::Object(fields) => {
+            let mut kept = Map::new();
+            for (name, field) in fields {
+                if *left == 0 {
+                    break;
+                }
+                *left = left.saturating_sub(name.len());
+                kept.insert(name.clone(), copied(field, left));
+            }
+            kept.into()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{MAX_BYTES, MAX_READINGS, MAX_RESULT, OriginNotes, ReadResult, Reading, copied};
+
+    fn result(summary: &str, through: &[&str]) -> ReadResult {
+        let through = through.iter().map(|text| (*text).into()).collect();
+        ReadResult { call: Some(1), tool: "read".into(), summary: summary.into(), through }
+    }
+
+    #[test]
+    fn a_long_result_is_cut_at_its_bound() {
+        let mut left = MAX_RESULT;
+        let kept = copied(&json!(["a".repeat(2 * MAX_RESULT), "b"]), &mut left);
+        assert_eq!(left, 0);
+        assert_eq!(kept[0].as_str().map(str::len), Some(MAX_RESULT - 16), "each value counts for 8 bytes");
+        assert_eq!(kept.as_array().map(Vec::len), Some(1));
+    }
+
+    #[test]
+    fn the_oldest_readings_are_dropped() {
+        let notes = OriginNotes::default();
+        for number in 0..=MAX_READINGS {
+            notes.add(Reading::of_result(result(&number.to_string(), &[]), &Value::Null));
+        }
+        let kept = notes.readings();
+        assert_eq!(kept.len(), MAX_READINGS);
+        assert_eq!(kept[0].result().map(|result| &*result.summary), Some("1"));
+
+        let notes = OriginNotes::default();
+        for _ in 0..2 * MAX_BYTES / MAX_RESULT {
+            notes.add(Reading::of_message(&"a".repeat(MAX_RESULT)));
+        }
+        assert_eq!(notes.readings().len(), MAX_BYTES / MAX_RESULT);
+    }
+
+    #[test]
+    fn a_result_came_through_all_that_its_call_has_read() {
+        let notes = OriginNotes::default();
+        notes.set_replayed(vec!["first()".into()]);
+        notes.add(Reading::of_result(result("second()", &["third()", "first()"]), &Value::Null));
+        notes.add(Reading::of_message("a text"));
+        let through: Vec<_> = notes.through().iter().map(ToString::to_string).collect();
+        assert_eq!(through, ["first()", "second()", "third()"]);
+    }
+}
