@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use llm_do_core::plane::approval::{ApprovalRequest, Approver, Decision};
+use llm_do_core::plane::context::CallContext;
 use tokio::sync::{Mutex, oneshot};
 
 use super::console::{self, Terminal};
@@ -73,7 +74,7 @@ pub(super) struct NoTerminalApprover;
 
 #[async_trait]
 impl Approver for NoTerminalApprover {
-    async fn review(&self, _: &ApprovalRequest) -> Decision {
+    async fn review(&self, _: &ApprovalRequest, _: &CallContext) -> Decision {
         Decision::undecided("no terminal to ask the user")
     }
 }

@@ -58,7 +58,7 @@ impl Scripted {
 
 #[llm_do::async_trait]
 impl Approver for Scripted {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         let mut asked = self.asked.lock().unwrap();
         asked.push(request.clone());
         self.answers[asked.len().min(self.answers.len()) - 1].clone()

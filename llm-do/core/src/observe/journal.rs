@@ -39,7 +39,7 @@ pub use self::file::{FileJournal, Records};
 pub(crate) use self::follow::FollowJournal;
 pub use self::key::digest;
 pub use self::key::name as called;
-pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep};
+pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, REVIEW};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
 pub(crate) use self::promise::CONTEXT;

@@ -98,7 +98,7 @@ fn refuse_edit(call: &mut Call, edit: RefusedEdit) {
 /// Notes a decision, unless an earlier attempt has it: a rule or a mode decides in each attempt, and a person once.
 fn decide(call: &mut Call, decided: Decided, is_replay: bool) {
     let open = open_approval(call);
-    let is_repeated = |earlier: &Decided| is_replay || (decided.by != DecidedBy::Approver && earlier.is_same(&decided));
+    let is_repeated = |earlier: &Decided| is_replay || (!decided.by.is_asked() && earlier.is_same(&decided));
     let repeated = call.repeats.approvals.next(|place| call.approvals[place].decided.as_ref().is_some_and(is_repeated));
     match open {
         // What the replay asks.

@@ -182,13 +182,14 @@ fn approval(approval: &Approval) -> Option<(&'static str, String, Option<&'stati
     let Some(decided) = &approval.decided else {
         return Some(("?", "waits for approval".to_owned(), Some(YELLOW)));
     };
-    if decided.approved && !matches!(decided.by, DecidedBy::Approver | DecidedBy::Memory) {
+    if decided.approved && !matches!(decided.by, DecidedBy::Approver | DecidedBy::Reviewer | DecidedBy::Memory) {
         return None;
     }
     let by = match decided.by {
         DecidedBy::Policy => "a rule",
         DecidedBy::Mode => "the approval mode",
         DecidedBy::Approver => "the approver",
+        DecidedBy::Reviewer => "the reviewer",
         DecidedBy::Memory => "an earlier decision",
         DecidedBy::Cancellation => "the end of the run",
     };

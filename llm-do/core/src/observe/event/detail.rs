@@ -68,10 +68,19 @@ pub enum DecidedBy {
     Mode,
     /// The approver.
     Approver,
+    /// The worker that [reviews](crate::plane::approval::Policy::reviewer) calls before the approver is asked.
+    Reviewer,
     /// An earlier decision, whose [scope](ApprovalScope) covers the call.
     Memory,
     /// The run was cancelled before a decision.
     Cancellation,
+}
+
+impl DecidedBy {
+    /// Returns whether somebody looked at the call itself, so that the decision is recorded and holds in a resumed run.
+    pub(crate) fn is_asked(self) -> bool {
+        matches!(self, Self::Approver | Self::Reviewer)
+    }
 }
 
 /// Which equal calls an approval covers: calls of the same tool with the same arguments.

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::content::{ContentFile, RequestContent};
 use super::detail::{
-    ApprovalScope, ArgumentOrigin, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
+    ApprovalScope, ArgumentOrigin, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome,
+    RuleSource,
 };
 use super::parts::EventPart;
 use super::planned::{PlannedApproval, PlannedKind};

@@ -194,6 +194,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 given,
                 position,
                 total,
+                origins: Vec::new(),
             })
             .boxed(),
         EventKind::ApprovalDecided { .. } => approval_decided(),
@@ -271,7 +272,14 @@ fn call_planned() -> BoxedStrategy<EventKind> {
 
 /// Any decision about an approval.
 fn approval_decided() -> BoxedStrategy<EventKind> {
-    let by = of([DecidedBy::Policy, DecidedBy::Mode, DecidedBy::Approver, DecidedBy::Memory, DecidedBy::Cancellation]);
+    let by = of([
+        DecidedBy::Policy,
+        DecidedBy::Mode,
+        DecidedBy::Approver,
+        DecidedBy::Memory,
+        DecidedBy::Cancellation,
+        DecidedBy::Reviewer,
+    ]);
     // Null cannot be distinguished from absent arguments.
     let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
     (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES), any::<bool>())
@@ -337,7 +345,14 @@ fn kinds() -> Vec<EventKind> {
             rule: None,
             ran: false,
         },
-        EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, given: None, position: 0, total: 0 },
+        EventKind::ApprovalAsked {
+            summary: none(),
+            arguments: Value::Null,
+            given: None,
+            position: 0,
+            total: 0,
+            origins: Vec::new(),
+        },
         EventKind::ApprovalDecided {
             approved: true,
             by: DecidedBy::Policy,

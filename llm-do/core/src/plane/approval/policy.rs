@@ -47,6 +47,8 @@ pub struct Policy {
     pub(super) server_side_tools: Option<Rule>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) server_side_overrides: BTreeMap<Arc<str>, Rule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reviewer: Option<Arc<str>>,
     #[serde(skip)]
     pub(super) decide: Option<Arc<Decide>>,
     /// Where the rules of a file stand, by name.
@@ -133,6 +135,23 @@ impl Policy {
         self
     }
 
+    /// Sets the worker that reviews each call which needs approval, before the approver is asked. Default: none.
+    ///
+    /// The worker gets the call as the text `input`, and returns a [`CallReview`](super::CallReview): the call runs, or the caller
+    /// gets a denial, or the approver decides and sees the reason. If the review fails, the approver decides. A call that
+    /// [began](super::ApprovalRequest::began) before, and a server-side tool, are not reviewed. [Reviews](Policy#reviews-by-a-model)
+    /// has the details.
+    #[must_use]
+    pub fn reviewer(mut self, worker: impl Into<Arc<str>>) -> Self {
+        self.reviewer = Some(worker.into());
+        self
+    }
+
+    /// Returns the reviewer of the first policy that has one.
+    pub(super) fn first_reviewer(&self) -> Option<&Arc<str>> {
+        self.layers().find_map(|layer| layer.reviewer.as_ref())
+    }
+
     /// Sets a function that decides about each call, except the user's own. Default: no function.
     ///
     /// `None` leaves the call to the other rules. The function is not called for a call that another rule blocks, so it
@@ -174,6 +193,7 @@ impl fmt::Debug for Policy {
             .field("worker_overrides", &self.worker_overrides)
             .field("server_side_tools", &self.server_side_tools)
             .field("server_side_overrides", &self.server_side_overrides)
+            .field("reviewer", &self.reviewer)
             .field("decide", &self.decide.as_ref().map(|_| ".."))
             .field("fallback", &self.fallback)
             .finish_non_exhaustive()

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::memory::{ApprovalMemory, EqualCall, LastingApproval, RunScope};
 use super::request::BatchTotal;
 use super::review::{RefusedEdits, Review, ShowPreview};
-use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval, SubmittedRequest};
+use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval, Reviewer, SubmittedRequest};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::{ApprovalScope, DecidedBy};
 
@@ -37,6 +37,8 @@ pub(super) struct ApprovalQueue {
     /// One permit for each request that the approver takes concurrently.
     permits: Arc<Semaphore>,
     session: Arc<ApprovalMemory>,
+    /// The worker that decides before the approver is asked.
+    reviewer: Option<Arc<Reviewer>>,
     open: Arc<Mutex<OpenRequests>>,
 }
 
@@ -61,10 +63,15 @@ struct OpenRequest {
 }
 
 impl ApprovalQueue {
-    pub(super) fn new(approver: Arc<dyn Approver>, widest: ApprovalScope) -> Self {
+    pub(super) fn new(approver: Arc<dyn Approver>, widest: ApprovalScope, reviewer: Option<Arc<Reviewer>>) -> Self {
         let concurrent = approver.max_concurrent().clamp(1, Semaphore::MAX_PERMITS);
         let permits = Arc::new(Semaphore::new(concurrent));
-        Self { approver, widest, permits, session: Arc::default(), open: Arc::default() }
+        Self { approver, widest, permits, session: Arc::default(), reviewer, open: Arc::default() }
+    }
+
+    /// Returns the worker that decides before the approver is asked.
+    pub(super) fn reviewer(&self) -> Option<&Arc<Reviewer>> {
+        self.reviewer.as_ref()
     }
 
     /// Remembers a lasting approval.

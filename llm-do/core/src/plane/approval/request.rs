@@ -15,7 +15,7 @@ use crate::base::printable::{printable, printable_line};
 use crate::declare::argument;
 use crate::declare::tool::Effect;
 use crate::observe::event::{DecidedBy, RuleSource};
-use crate::observe::journal::{CONTEXT, PromiseSpec, StepKind};
+use crate::observe::journal::{CONTEXT, PromiseSpec, StepKind, digest};
 use crate::plane::call_summary;
 use crate::plane::context::Variant;
 use crate::plane::origin::Origins;
@@ -185,6 +185,20 @@ impl ApprovalRequest {
         shown
     }
 
+    /// Returns what a reviewer sees of the call.
+    pub(super) fn for_review(&self) -> Value {
+        let mut shown = self.shown();
+        for ignored in ["can_be_edited", "summary"] {
+            shown.as_object_mut().and_then(|fields| fields.shift_remove(ignored));
+        }
+        shown
+    }
+
+    /// Returns the digest of what is reviewed: a review holds for nothing else.
+    pub(crate) fn review_digest(&self) -> String {
+        digest(&json!([self.shown(), self.environment]))
+    }
+
     /// Returns what a person sees of where the call came from, and of its review.
     fn context(&self) -> Option<Value> {
         let mut context = self.origins.shown().unwrap_or_else(|| json!({}));
@@ -341,6 +355,7 @@ pub(crate) fn may_have_happened(began: Timestamp) -> String {
 fn approved_by(by: DecidedBy) -> &'static str {
     match by {
         DecidedBy::Approver | DecidedBy::Memory => "the approver",
+        DecidedBy::Reviewer => "the reviewer",
         DecidedBy::Policy | DecidedBy::Mode | DecidedBy::Cancellation => "a rule or the approval mode",
     }
 }

@@ -6,6 +6,7 @@ mod preview;
 mod recorded;
 mod report;
 mod request;
+mod review;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use self::recorded::{keep_approval, keep_denial};
 use self::report::RequestReports;
 pub(super) use self::report::emit_decision;
 pub(super) use self::request::{approval_key, set_caller};
+pub(super) use self::review::open_review;
 use super::begun::{decide_begun, unfinished};
 use super::decode::decode_async;
 use super::guard::run_guards;
@@ -28,7 +30,9 @@ use super::unknown::Resumed;
 use super::{Plane, Run};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, DecidedBy, PlannedApproval, RuleSource};
-use crate::plane::approval::{AppliedRule, Approval, ApprovalMode, ApprovalRequest, LazyRequest, SubmittedRequest};
+use crate::plane::approval::{
+    AppliedRule, Approval, ApprovalMode, ApprovalRequest, LazyRequest, Reviewer, SubmittedRequest,
+};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
@@ -224,7 +228,11 @@ impl Run {
         request.environment = Some(self.environment(ctx, Some(tool)));
         request.is_asked_again = RecordedCall::has_answer(ctx, round);
         let preview = preview::of(ctx, tool, &request);
-        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved, preview, ctx.journal());
+        let submitted = {
+            let open = |reviewer: Option<&Arc<Reviewer>>| open_review(ctx, round, reviewer);
+            let (by, journal) = (ctx.frame().by, ctx.journal());
+            self.approvals().submit(tool, by, *request, &self.approved, journal, (preview, &open))
+        };
         self.ask(ctx, submitted, round).await
     }
 
@@ -307,7 +315,7 @@ impl Run {
             let (again, denied) = (submitted.clone(), step.clone());
             let keeps_denials = self.returns_denials_to(ctx);
             let is_recorded = move |answer: &Approval| {
-                answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved() && !answer.stops)
+                answer.by.is_asked() || (keeps_denials && !answer.is_approved() && !answer.stops)
             };
             let asked = async move {
                 let environment = submitted.request.environment.clone();

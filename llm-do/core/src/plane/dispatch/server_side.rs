@@ -6,12 +6,12 @@ use llm_do_providers::ServerSideTool;
 use serde_json::Value;
 
 use super::Run;
-use super::approve::{CANNOT_ASK, RecordedCall, approval_key, emit_decision, set_caller};
+use super::approve::{CANNOT_ASK, RecordedCall, approval_key, emit_decision, open_review, set_caller};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::Effect;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, EventKind};
 use crate::observe::journal::{StepKind, digest};
-use crate::plane::approval::{Approval, ApprovalRequest};
+use crate::plane::approval::{Approval, ApprovalRequest, Reviewer};
 use crate::plane::context::{CallContext, CallFrame, StepOutcome};
 
 impl Run {
@@ -71,7 +71,10 @@ impl Run {
         request.key = approval_key(ctx, 0);
         request.environment = Some(self.environment(ctx, None));
         request.is_asked_again = RecordedCall::has_answer(ctx, 0);
-        let submitted = self.approvals().submit_server_side(request, &self.approved, ctx.journal());
+        let submitted = {
+            let open = |reviewer: Option<&Arc<Reviewer>>| open_review(ctx, 0, reviewer);
+            self.approvals().submit_server_side(request, &self.approved, ctx.journal(), &open)
+        };
         let request = Arc::clone(&submitted.request);
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, 0).await?;
         if is_replayed && answer.scope != ApprovalScope::Call {

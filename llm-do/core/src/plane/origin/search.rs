@@ -127,7 +127,8 @@ fn add_leaves<'v>(value: &'v Value, place: String, at_most: usize, leaves: &mut 
     if leaves.len() >= at_most {
         return;
     }
-    let below = |name: &dyn std::fmt::Display| if place.is_empty() { name.to_string() } else { format!("{place}/{name}") };
+    let below =
+        |name: &dyn std::fmt::Display| if place.is_empty() { name.to_string() } else { format!("{place}/{name}") };
     match value {
         Value::Null => {}
         Value::String(text) if text.trim().is_empty() => {}
@@ -228,7 +229,8 @@ mod tests {
     fn a_short_text_is_not_found_inside_of_a_word() {
         let read = [("read_file", json!("The categories of last year"))];
         let arguments = json!({ "a": "cat", "b": "categories" });
-        let expected = ["a: neither in your request nor in what was read", "b: from `read_file()`, not in your request"];
+        let expected =
+            ["a: neither in your request nor in what was read", "b: from `read_file()`, not in your request"];
         assert_eq!(found(json!({}), &read, &arguments, &json!({})), expected);
     }
 

@@ -66,7 +66,11 @@ impl Origins {
             text.push_str("read before this call:\n");
         }
         for result in read.iter().take(LISTED) {
-            let through = if result.through.is_empty() { String::new() } else { format!(", which read {}", result.through.join(", ")) };
+            let through = if result.through.is_empty() {
+                String::new()
+            } else {
+                format!(", which read {}", result.through.join(", "))
+            };
             let _ = writeln!(text, "    {}{through}", result.summary);
         }
         if let Some(more) = read.len().checked_sub(LISTED).filter(|more| *more > 0) {
@@ -83,7 +87,8 @@ impl Origins {
                 result.call = None;
             }
         }
-        let read: Vec<_> = self.read().take(LISTED).map(|read| json!({ "call": read.summary, "through": read.through })).collect();
+        let read: Vec<_> =
+            self.read().take(LISTED).map(|read| json!({ "call": read.summary, "through": read.through })).collect();
         if values.is_empty() && read.is_empty() && self.root_call().is_none() {
             return None;
         }

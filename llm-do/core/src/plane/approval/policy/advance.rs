@@ -22,7 +22,8 @@ impl Policy {
         let sets = approved(&self.toolsets).map(|name| (place(name), format!("every call of the toolset `{name}`")));
         let calls = self.calls.iter().filter(|call| call.is_approval());
         let calls = calls.map(|call| (call.place.as_deref(), call.to_string()));
-        tools.chain(sets).chain(calls).chain(self.eased()).chain(self.reruns()).collect()
+        let reviewer = self.reviewer.iter().map(|worker| (None, format!("calls that the worker `{worker}` passes")));
+        tools.chain(sets).chain(calls).chain(reviewer).chain(self.eased()).chain(self.reruns()).collect()
     }
 
     /// Lists the effects by which calls run without approval, or again without a question.
@@ -47,6 +48,7 @@ impl Policy {
         self.calls.retain(|call| is_kept(&call.rule));
         self.effects.retain(|_, effect| matches!(effect, Effect::Undeclared | Effect::Destructive));
         self.on_unknown.retain(|_, setting| *setting != OnUnknown::Rerun);
+        self.reviewer = None;
         self.fallback = self.fallback.map(|fallback| Box::new(fallback.without_advance()));
         self
     }
