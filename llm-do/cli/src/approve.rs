@@ -19,7 +19,7 @@ const PREVIEW_BYTES: usize = 12_000;
 /// The maximum size of arguments that are shown with the question, in bytes.
 const ARGUMENTS_BYTES: usize = 4_000;
 
-/// The maximum size of the line about where values came from, and of what a reviewer said, in bytes.
+/// The maximum size of the line about where values came from, and of the reason of a reviewer, in bytes.
 const ORIGINS_BYTES: usize = 2_000;
 
 const CHOICES: &str = "Approve? [y]es, [s]ession, [a]lways, [n]o and why, s[t]op, [e]dit, [d]etails: ";

@@ -215,6 +215,6 @@ impl Approval {
     ///
     /// An approval by a mode or rule does not, since the mode or rule may have changed.
     pub(crate) fn is_lasting(&self) -> bool {
-        self.by.is_asked() || !self.is_approved()
+        self.by.is_judgment() || !self.is_approved()
     }
 }

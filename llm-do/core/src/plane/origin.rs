@@ -1,7 +1,7 @@
 //! What calls have read, and where the values of arguments came from, for those who decide about calls.
 //!
-//! Each call keeps the results that it got as [`Reading`]s, in [`OriginNotes`]; a run whose calls nobody decides about keeps none. For a
-//! decision, [`Origins`] takes the readings of the caller and of the calls above it, and looks for the values of the arguments in
+//! Each call keeps the results that it got as [`Reading`]s, in [`OriginNotes`]; a run without an approver, a guard and a policy's
+//! function keeps none. For a decision, [`Origins`] takes the readings of the caller and of the calls above it, and looks for the values of the arguments in
 //! them when it is first asked.
 
 mod notes;
@@ -92,7 +92,7 @@ pub struct ReadResult {
     pub through: Arc<[Arc<str>]>,
 }
 
-/// What is known about a call when somebody decides about it.
+/// What is known about a call that is decided about.
 #[derive(Default)]
 struct Known {
     root: Option<RootCall>,
@@ -146,7 +146,7 @@ impl Origins {
     /// Returns the origins of a call whose arguments the approver replaced by these.
     pub(crate) fn of_edit(&self, arguments: &Value) -> Self {
         let leaves = search::leaves(arguments);
-        let found = leaves.into_iter().map(|(place, _)| ArgumentOrigin::new(place, ValueOrigin::Approver)).collect();
+        let found: Vec<_> = leaves.into_iter().map(|(place, _)| ArgumentOrigin::new(place, ValueOrigin::Approver)).collect();
         let (root, answers, read) = (self.0.root.clone(), self.0.answers.clone(), self.0.read.clone());
         Self(Arc::new(Known { root, answers, read, found: OnceLock::from(found), ..Known::default() }))
     }

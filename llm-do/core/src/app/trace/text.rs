@@ -132,6 +132,8 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
     let mut lines = Vec::new();
     for decision in &call.approvals {
         lines.extend(decision.refused_edits.iter().map(|edit| ("?", refused(edit), Some(YELLOW))));
+        let foreign = decision.origins.iter().filter(|found| !found.origin.is_own());
+        lines.extend(foreign.map(|found| ("?", format!("{}: {}", found.argument, found.origin), Some(YELLOW))));
         lines.extend(approval(decision));
     }
     for question in &call.questions {

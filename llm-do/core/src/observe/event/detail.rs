@@ -77,8 +77,8 @@ pub enum DecidedBy {
 }
 
 impl DecidedBy {
-    /// Returns whether somebody looked at the call itself, so that the decision is recorded and holds in a resumed run.
-    pub(crate) fn is_asked(self) -> bool {
+    /// Returns whether the approver or the reviewer decided: such a decision is recorded, and holds in a resumed run.
+    pub(crate) fn is_judgment(self) -> bool {
         matches!(self, Self::Approver | Self::Reviewer)
     }
 }

@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use super::content::{ContentFile, RequestContent};
 use super::detail::{
-    ApprovalScope, ArgumentOrigin, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome,
     RuleSource,
 };
+use super::origin::ArgumentOrigin;
 use super::parts::EventPart;
 use super::planned::{PlannedApproval, PlannedKind};
 use super::value::EventValue;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use llm_do_providers::ServerSideTool;
 
-use super::approver::Nobody;
+use super::approver::NoApprover;
 use super::edit::validate_options;
 use super::queue::ApprovalQueue;
 use super::review::{Review, ShowPreview, ValidateEdit};
@@ -54,8 +54,8 @@ impl Approvals {
     ) -> Result<Self, Vec<String>> {
         let reviewer = policy.first_reviewer().cloned().map(|worker| Arc::new(Reviewer::new(worker)));
         let rules = RuleSet::new(Rules::new(policy, registry)?);
-        let nobody = || reviewer.is_some().then(|| Arc::new(Nobody) as Arc<dyn Approver>);
-        let approver = approver.or_else(nobody);
+        let absent = || reviewer.is_some().then(|| Arc::new(NoApprover) as Arc<dyn Approver>);
+        let approver = approver.or_else(absent);
         let queue = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Session, reviewer.clone()));
         Ok(Self { mode, rules, queue, reviewer, outer: None })
     }
@@ -109,6 +109,11 @@ impl Approvals {
     /// Returns the rule for all calls of a tool; `None` if it depends on the arguments.
     pub fn fixed_rule(&self, tool: &Registered) -> Option<&Rule> {
         self.rules.fixed(tool).map(|found| &found.rule)
+    }
+
+    /// Returns whether those who decide may look at what calls were made from: an approver, or the function of a policy.
+    pub(crate) fn use_origins(&self) -> bool {
+        (self.mode == ApprovalMode::Prompt && self.queue.is_some()) || self.rules.has_function()
     }
 
     /// Returns the rule for a call; `request` is built only if a rule depends on the arguments.

@@ -63,7 +63,7 @@ pub trait Approver: fmt::Debug + Send + Sync {
     /// has a wider [scope](crate::observe::event::ApprovalScope). The future is dropped once no call waits for the decision any more.
     ///
     /// With `ctx`, an approver may ask a model or make calls. These count for the calling call and its limits, and a journal records
-    /// them, so that a resumed run does not repeat them. They ask nobody: what needs approval is denied there.
+    /// them, so that a resumed run does not repeat them. Their own calls are never asked about: what needs approval is denied there.
     async fn review(&self, request: &ApprovalRequest, ctx: &CallContext) -> Decision;
 
     /// Returns the maximum number of concurrent reviews; read when the runtime is built. Default: 1.
@@ -85,10 +85,10 @@ pub trait Approver: fmt::Debug + Send + Sync {
 
 /// The approver of a runtime that has only a reviewer.
 #[derive(Debug)]
-pub(super) struct Nobody;
+pub(super) struct NoApprover;
 
 #[async_trait]
-impl Approver for Nobody {
+impl Approver for NoApprover {
     async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         let review = request.review_text().map(|text| format!(": {text}")).unwrap_or_default();
         Decision::undecided(format!("no approver is configured; set one{review}"))

@@ -208,8 +208,8 @@ impl ApprovalRequest {
         Some(context).filter(|context| context.as_object().is_some_and(|fields| !fields.is_empty()))
     }
 
-    /// Returns one line about where the values of the arguments came from that are not the user's; `None` if there are none, or nothing
-    /// is known. [`Origins::line`] has the details.
+    /// Returns one line about where the values of the arguments came from that are not the user's; `None` if all are the user's, or
+    /// nothing is known. [`Origins::line`] has the details.
     #[must_use]
     pub fn origin_line(&self) -> Option<String> {
         self.origins.line()
@@ -220,7 +220,7 @@ impl ApprovalRequest {
         self.began.map(may_have_happened)
     }
 
-    /// Returns what its reviewer said, if it was reviewed.
+    /// Returns why its reviewer did not decide, if it was reviewed.
     #[doc(hidden)]
     #[must_use]
     pub fn review_text(&self) -> Option<String> {

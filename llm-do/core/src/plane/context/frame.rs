@@ -71,7 +71,7 @@ pub(crate) struct CallFrame {
     pub(crate) is_unobserved: bool,
     /// Whether it is the worker of a shadow: it asks no user and is not in the journal.
     pub(crate) is_shadow: bool,
-    /// Whether it reviews a call for its approval, or is made by what does: it asks nobody.
+    /// Whether it reviews a call for its approval, or is made by what does: its calls are never asked about.
     pub(crate) is_review: bool,
     /// Whether a guard made it, or a call above it.
     pub(crate) is_unguarded: bool,
@@ -175,8 +175,8 @@ impl CallFrame {
         messages.into_iter().map(|(_, message)| message).collect()
     }
 
-    /// Returns whether it asks neither an approver nor the user.
-    pub(crate) fn asks_nobody(&self) -> bool {
+    /// Returns whether it may ask neither an approver nor the user.
+    pub(crate) fn is_unattended(&self) -> bool {
         self.is_shadow || self.is_review
     }
 

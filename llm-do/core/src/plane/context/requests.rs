@@ -183,7 +183,7 @@ impl<S> CallContext<S> {
 
     async fn ask_user(&self, question: Question) -> Result<Vec<String>, CallError> {
         let tool = self.name().to_owned();
-        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().asks_nobody()).cloned() else {
+        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_unattended()).cloned() else {
             return Err(CallError::NoInput { tool });
         };
         if let Some(fault) = question.fault() {

@@ -37,7 +37,7 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
 
-/// Why a call is denied that needs approval, and asks nobody.
+/// Why a call is denied that needs approval where neither a person nor a reviewer can be asked.
 pub(super) const CANNOT_ASK: &str =
     "a shadow cannot ask for approval, and neither can a review: it may only use what is pre-approved";
 
@@ -315,7 +315,7 @@ impl Run {
             let (again, denied) = (submitted.clone(), step.clone());
             let keeps_denials = self.returns_denials_to(ctx);
             let is_recorded = move |answer: &Approval| {
-                answer.by.is_asked() || (keeps_denials && !answer.is_approved() && !answer.stops)
+                answer.by.is_judgment() || (keeps_denials && !answer.is_approved() && !answer.stops)
             };
             let asked = async move {
                 let environment = submitted.request.environment.clone();
@@ -365,7 +365,7 @@ impl Run {
 fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
     // A model that continued without the call would be compared with one that made it.
     let denied = || Approval::undecided(CANNOT_ASK);
-    rule.approval().or_else(|| ctx.frame().asks_nobody().then(denied))
+    rule.approval().or_else(|| ctx.frame().is_unattended().then(denied))
 }
 
 /// Waits for the answer to a request.

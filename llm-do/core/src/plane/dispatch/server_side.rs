@@ -43,7 +43,7 @@ impl Run {
         let StepOutcome { value: approval, is_replayed } = match rule.approval() {
             Some(approval) if approval.is_approved() => return Ok(true),
             Some(approval) => fresh(approval),
-            None if ctx.frame().asks_nobody() => fresh(Approval::denied(CANNOT_ASK, DecidedBy::Policy)),
+            None if ctx.frame().is_unattended() => fresh(Approval::denied(CANNOT_ASK, DecidedBy::Policy)),
             None => self.ask_server_side(&ctx, request).await?,
         };
         emit_decision(&ctx, &rule.source, &approval, is_replayed);

@@ -24,7 +24,7 @@ impl RootCall {
 
 impl Origins {
     /// Returns one line about the values that are not the user's, such as `to: from read_file(path="bill.txt"), not in your
-    /// request`; `None` if there are none, or nothing is known.
+    /// request`; `None` if all are the user's, or nothing is known.
     ///
     /// Line breaks and invisible characters are escaped as in Rust.
     #[must_use]

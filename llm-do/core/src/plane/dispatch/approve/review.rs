@@ -48,7 +48,7 @@ impl ReviewPlace {
         Self { run, caller, call: ctx.frame().call, name: Arc::clone(&ctx.frame().name) }
     }
 
-    /// Returns a context inside the caller, which asks nobody.
+    /// Returns a context inside the caller, whose calls are never asked about.
     fn open(&self, step: Option<StepSpec>) -> CallContext {
         let from = self.caller.frame();
         let frame = CallFrame {
@@ -61,7 +61,7 @@ impl ReviewPlace {
             ..CallFrame::new(self.call, Arc::clone(&self.name), Caller::Code)
         };
         if let Some(mut step) = step {
-            // It is no step of the caller: that the call itself began is not known from what its review did.
+            // Without a parent, the steps of the review do not show that the call itself began.
             step.parent = Arc::default();
             drop(frame.step.set(Box::new(step)));
         }
