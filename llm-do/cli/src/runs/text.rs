@@ -188,7 +188,7 @@ impl Wait {
         let context = &self.request["context"];
         let review = context["review"].as_str().map(|review| format!("the reviewer did not decide: {review}"));
         let line = context["line"].as_str().map(str::to_owned);
-        line.into_iter().chain(review).map(|text| cut(&text)).collect()
+        line.into_iter().chain(review).map(|text| printable_line(&text)).collect()
     }
 
     /// Describes what it asks, in words of its kind.

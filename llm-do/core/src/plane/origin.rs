@@ -146,7 +146,8 @@ impl Origins {
     /// Returns the origins of a call whose arguments the approver replaced by these.
     pub(crate) fn of_edit(&self, arguments: &Value) -> Self {
         let leaves = search::leaves(arguments);
-        let found: Vec<_> = leaves.into_iter().map(|(place, _)| ArgumentOrigin::new(place, ValueOrigin::Approver)).collect();
+        let found: Vec<_> =
+            leaves.into_iter().map(|(place, _)| ArgumentOrigin::new(place, ValueOrigin::Approver)).collect();
         let (root, answers, read) = (self.0.root.clone(), self.0.answers.clone(), self.0.read.clone());
         Self(Arc::new(Known { root, answers, read, found: OnceLock::from(found), ..Known::default() }))
     }

@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use super::content::{ContentFile, RequestContent};
 use super::detail::{
-    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome,
-    RuleSource,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
 use super::origin::ArgumentOrigin;
 use super::parts::EventPart;
