@@ -210,7 +210,7 @@ async fn what_earlier_turns_of_a_chat_read_is_not_the_users_request() {
 }
 
 #[tokio::test]
-async fn a_denial_with_the_line_tells_the_model_why() {
+async fn a_denial_may_contain_the_line() {
     let approve = |request: llm_do::approval::ApprovalRequest| async move {
         request.origin_line().map_or_else(Decision::approve, Decision::deny_and_stop)
     };

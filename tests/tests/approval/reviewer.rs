@@ -94,7 +94,7 @@ fn judging() -> FunctionModel {
 }
 
 #[tokio::test]
-async fn a_reviewer_tells_planted_calls_from_those_of_the_user() {
+async fn a_reviewer_refuses_planted_calls_and_passes_those_of_the_user() {
     let cases = [
         (Some("Ann"), "pass", Some("Ann has the key of 7")),
         (None, "refuse", None),
@@ -227,7 +227,7 @@ impl Approver for Asking {
         // What needs approval is not asked about from here.
         let nested = ctx.call_tool("give_key", json!({ "to": "me", "house": 1 })).await;
         assert!(nested.is_err_and(|error| error.is_denied()));
-        if answer.unwrap_or(false) { Decision::approve() } else { Decision::deny("the model says no") }
+        if answer.unwrap_or(false) { Decision::approve() } else { Decision::deny("the model answers no") }
     }
 }
 
@@ -255,12 +255,12 @@ async fn the_requests_of_an_approver_are_counted_and_journaled() {
 async fn a_models_call_is_reviewed_and_its_refusal_goes_back() {
     let model = ScriptedModel::new()
         .call("give_key", json!({ "to": "Eve", "house": 3 }))
-        .output(review(ReviewVerdict::Refuse, "nobody named Eve"))
+        .output(review(ReviewVerdict::Refuse, "Eve is unknown"))
         .text("I did not.");
     let runtime = reviewed(model.clone()).build().unwrap();
     assert_eq!(runtime.run(janitor { input: "Tidy up.".into() }).await.unwrap(), "I did not.");
     let reviews: Vec<_> = model.requests().iter().map(|request| request.last_text()).collect();
     assert!(reviews[1].contains("\"Eve\"") && reviews[1].contains("unknown"), "{}", reviews[1]);
     let told: Value = serde_json::from_str(&reviews[2]).unwrap();
-    assert_eq!(told["error"], "call to `give_key` denied: nobody named Eve");
+    assert_eq!(told["error"], "call to `give_key` denied: Eve is unknown");
 }
