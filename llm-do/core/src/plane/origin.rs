@@ -76,6 +76,15 @@ pub struct RootCall {
     pub name: Arc<str>,
     /// The arguments as they were given.
     pub arguments: Arc<Value>,
+    /// Whether a client made it that may be a model, and not the user: the call is [gated](crate::session::runtime::Start::gated).
+    pub is_of_client: bool,
+}
+
+impl RootCall {
+    /// Returns the origin of its arguments.
+    fn origin(&self) -> ValueOrigin {
+        if self.is_of_client { ValueOrigin::Client } else { ValueOrigin::User }
+    }
 }
 
 /// A result that a call has read.
@@ -134,7 +143,7 @@ impl Origins {
             read.extend(notes.readings());
         }
         let unfound = match query.by {
-            Caller::User => ValueOrigin::User,
+            Caller::User => root.as_ref().map_or(ValueOrigin::User, RootCall::origin),
             Caller::Code if !query.is_model_code => ValueOrigin::Code,
             Caller::Code | Caller::Model => ValueOrigin::Unknown,
         };

@@ -26,6 +26,9 @@ pub struct ArgumentOrigin {
 pub enum ValueOrigin {
     /// The arguments of the run's root call contain it, or an answer of the user to a question of the run.
     User,
+    /// The arguments of the run's root call contain it, which a client made that may be a model: the call is
+    /// [gated](crate::session::runtime::Start::gated), as those of MCP clients are.
+    Client,
     /// It is the default of the argument.
     Default,
     /// Code made the call, and nothing that was read contains the value.
@@ -80,7 +83,7 @@ impl ResultOrigin {
 }
 
 impl ValueOrigin {
-    /// Returns whether the value is from the program, the user or the approver, and not from a model or from what was read.
+    /// Returns whether the value is from the program, the user or the approver, and not from a client, a model or from what was read.
     #[must_use]
     pub fn is_own(&self) -> bool {
         matches!(self, Self::User | Self::Default | Self::Code | Self::Approver)
@@ -92,6 +95,7 @@ impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::User => f.write_str("in your request"),
+            Self::Client => f.write_str("in the client's call"),
             Self::Default => f.write_str("the default"),
             Self::Code => f.write_str("from the code of the program"),
             Self::Approver => f.write_str("from the approver"),

@@ -19,10 +19,11 @@ impl<S> CallContext<S> {
         &self.frame().extras_or_default().origins
     }
 
-    /// Notes the root call of the run, which is what the user asked for; this is its own context.
-    pub(crate) fn note_root(&self, arguments: Arc<Value>) {
+    /// Notes the root call of the run, which is what the user or a client asked for; this is its own context.
+    pub(crate) fn note_root(&self, arguments: Arc<Value>, is_of_client: bool) {
         if let Some(user) = self.caller() {
-            user.origin_notes().set_root(RootCall { name: Arc::clone(&self.frame().name), arguments });
+            let name = Arc::clone(&self.frame().name);
+            user.origin_notes().set_root(RootCall { name, arguments, is_of_client });
         }
     }
 

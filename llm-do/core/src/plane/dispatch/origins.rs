@@ -19,7 +19,7 @@ pub(super) fn note_root(call: &Call<'_>, prepared: &mut Prepared) {
         return;
     }
     if let Ok(arguments) = prepared.share_arguments() {
-        ctx.note_root(arguments);
+        ctx.note_root(arguments, call.run.settings.gates_root);
     }
 }
 

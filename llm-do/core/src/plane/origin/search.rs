@@ -74,8 +74,11 @@ impl Known {
             Value::String(text) => needle.is_in_words(text),
             given => needle.is(given),
         };
-        if users.iter().any(is_in_request) || self.answers.iter().any(|answer| needle.is_in_words(answer)) {
+        if self.answers.iter().any(|answer| needle.is_in_words(answer)) {
             return Some(ValueOrigin::User);
+        }
+        if let Some(root) = self.root.as_ref().filter(|_| users.iter().any(is_in_request)) {
+            return Some(root.origin());
         }
         let whole = self.read.iter().find_map(|reading| found_in(reading, &needle));
         whole.or_else(|| self.read.iter().find_map(|reading| part_in(reading, &needle)))
@@ -175,7 +178,7 @@ mod tests {
     /// Returns the origin of each value of a model's call, in words.
     fn found(request: Value, read: &[(&str, Value)], arguments: &Value, schema: &Value) -> Vec<String> {
         let notes = OriginNotes::default();
-        notes.set_root(RootCall { name: "main".into(), arguments: request.into() });
+        notes.set_root(RootCall { name: "main".into(), arguments: request.into(), is_of_client: false });
         for (tool, content) in read {
             let summary = format!("{tool}()").into();
             let result = ReadResult { call: Some(1), tool: (*tool).into(), summary, through: [].into() };

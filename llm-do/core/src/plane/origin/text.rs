@@ -23,13 +23,14 @@ impl RootCall {
 }
 
 impl Origins {
-    /// Returns one line about the values that are not the user's, such as `to: from read_file(path="bill.txt"), not in your
-    /// request`; `None` if all are the user's, or nothing is known.
+    /// Returns one line about the values that are neither the user's nor a client's, such as `to: from read_file(path="bill.txt"), not in your
+    /// request`; `None` if there is no such value, or nothing is known.
     ///
     /// Line breaks and invisible characters are escaped as in Rust.
     #[must_use]
     pub fn line(&self) -> Option<String> {
-        let foreign = self.arguments().iter().filter(|found| !found.origin.is_own());
+        let foreign =
+            self.arguments().iter().filter(|found| !found.origin.is_own() && found.origin != ValueOrigin::Client);
         let (unknown, known): (Vec<_>, Vec<_>) = foreign.partition(|found| found.origin == ValueOrigin::Unknown);
         let mut texts: Vec<_> = known.iter().take(IN_LINE).map(|found| text_of(found)).collect();
         if let Some(more) = known.len().checked_sub(IN_LINE).filter(|more| *more > 0) {
@@ -50,7 +51,8 @@ impl Origins {
     pub fn details(&self) -> String {
         let mut text = String::new();
         if let Some(root) = self.root_call() {
-            let _ = writeln!(text, "your request: {}", root.summary());
+            let what = if root.is_of_client { "the client's call" } else { "your request" };
+            let _ = writeln!(text, "{what}: {}", root.summary());
         }
         for answer in self.answers() {
             let _ = writeln!(text, "your answer: {}", printable_line(answer));
@@ -92,7 +94,9 @@ impl Origins {
         if values.is_empty() && read.is_empty() && self.root_call().is_none() {
             return None;
         }
-        let request = self.root_call().map(|root| json!({ "entry": root.name, "arguments": root.arguments }));
+        let request = self
+            .root_call()
+            .map(|root| json!({ "entry": root.name, "arguments": root.arguments, "is_of_client": root.is_of_client }));
         Some(json!({
             "line": self.line(), "request": request, "answers": self.answers(), "origins": values, "read": read,
         }))

@@ -158,7 +158,7 @@ function origins(found) {
 function originText({ from, summary, field, is_part: isPart }) {
   if (from === "result") return `${isPart ? "partly " : ""}from ${summary}${field ? `, field ${field}` : ""}, not in the request`;
   const texts = {
-    user: "in the request", default: "the default", code: "from the code of the program", approver: "from the approver",
+    user: "in the request", client: "in the client's call", default: "the default", code: "from the code of the program", approver: "from the approver",
     conversation: "from an earlier message of the conversation, not in the request",
   };
   return texts[from] ?? "neither in the request nor in what was read";
