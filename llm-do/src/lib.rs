@@ -178,7 +178,7 @@ pub use llm_do_core::session::runtime::{Chat, Runtime};
 /// Which calls need approval, and who decides.
 pub mod approval {
     pub use llm_do_core::observe::event::{
-        ApprovalScope, ArgumentOrigin, DecidedBy, ResultOrigin, RuleSource, ValueOrigin,
+        ApprovalScope, ArgumentOrigin, DecidedBy, Label, ResultOrigin, RuleSource, ValueOrigin,
     };
     pub use llm_do_core::plane::approval::{
         ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, InboxApprover,

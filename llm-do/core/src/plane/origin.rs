@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 pub(crate) use self::notes::{OriginNotes, Reading};
-use crate::observe::event::{ArgumentOrigin, Caller, ValueOrigin};
+use crate::observe::event::{ArgumentOrigin, Caller, Label, ValueOrigin};
 
 /// What a call was made from: the run's request, what its caller has read, and where each value of its arguments came from.
 ///
@@ -99,6 +99,8 @@ pub struct ReadResult {
     pub summary: Arc<str>,
     /// The calls, each in one line, whose results the callee itself had read, such as a worker that summarizes files: the first 20.
     pub through: Arc<[Arc<str>]>,
+    /// Whose text the result may carry; without [sources](crate::plane::approval::Policy::source), all results are trusted.
+    pub label: Label,
 }
 
 /// What is known about a call that is decided about.
@@ -108,6 +110,8 @@ struct Known {
     /// The user's answers to questions of the run.
     answers: Vec<Arc<str>>,
     read: Vec<Arc<Reading>>,
+    /// The join of what the caller has read.
+    label: Label,
     /// Where a value came from that is found nowhere; `None` if nothing is known of the call.
     unfound: Option<ValueOrigin>,
     /// The arguments, as they would run.
@@ -122,6 +126,8 @@ pub(crate) struct OriginQuery<'a> {
     pub(crate) by: Caller,
     /// Whether a model wrote the code that makes the call.
     pub(crate) is_model_code: bool,
+    /// The join of what the caller has read.
+    pub(crate) label: Label,
     pub(crate) arguments: &'a Value,
     /// The schema of the arguments.
     pub(crate) schema: &'a Value,
@@ -148,8 +154,8 @@ impl Origins {
             Caller::Code | Caller::Model => ValueOrigin::Unknown,
         };
         let (arguments, properties) = (query.arguments.clone(), query.schema["properties"].clone());
-        let unfound = Some(unfound);
-        Self(Arc::new(Known { root, answers, read, unfound, arguments, properties, found: OnceLock::new() }))
+        let (label, unfound) = (query.label, Some(unfound));
+        Self(Arc::new(Known { root, answers, read, label, unfound, arguments, properties, found: OnceLock::new() }))
     }
 
     /// Returns the origins of a call whose arguments the approver replaced by these.
@@ -184,14 +190,27 @@ impl Origins {
         self.0.found.get_or_init(|| self.0.find_all())
     }
 
+    /// Lists the values that carry text of others, and decide what the call does: all but those of the `data` arguments.
+    pub(crate) fn steering<'o>(&'o self, data: &'o [String]) -> impl Iterator<Item = &'o ArgumentOrigin> {
+        let is_data = |found: &ArgumentOrigin| data.iter().any(|name| is_in(found, name));
+        self.arguments().iter().filter(move |found| found.label == Label::Untrusted && !is_data(found))
+    }
+
+    /// Returns the join of the labels of all values.
+    pub(crate) fn label(&self) -> Label {
+        self.arguments().iter().map(|found| found.label).max().unwrap_or_default()
+    }
+
     /// Lists where the values of one argument came from.
     pub fn of<'o>(&'o self, argument: &'o str) -> impl Iterator<Item = &'o ValueOrigin> {
-        let is_of = move |found: &&ArgumentOrigin| {
-            let rest = found.argument.strip_prefix(argument);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.arguments().iter().filter(is_of).map(|found| &found.origin)
+        self.arguments().iter().filter(move |found| is_in(found, argument)).map(|found| &found.origin)
     }
+}
+
+/// Returns whether a value is one of an argument.
+fn is_in(found: &ArgumentOrigin, argument: &str) -> bool {
+    let rest = found.argument.strip_prefix(argument);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl PartialEq for Origins {

@@ -113,6 +113,8 @@ pub enum RuleSource {
     User,
     /// The policy's function.
     Function,
+    /// An untrusted value would steer the call: see [`Policy::source`](crate::plane::approval::Policy::source).
+    Flow,
     /// The policy's rule for calls with exactly these arguments.
     PolicyCall,
     /// The policy's rule for calls whose arguments match a condition.

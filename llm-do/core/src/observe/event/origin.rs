@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::label::Label;
+
 /// Where one value of a call's arguments came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -15,6 +17,9 @@ pub struct ArgumentOrigin {
     /// Where the value came from.
     #[serde(flatten)]
     pub origin: ValueOrigin,
+    /// Whose text the value may carry; without [sources](crate::plane::approval::Policy::source), all values are trusted.
+    #[serde(default, skip_serializing_if = "Label::is_trusted")]
+    pub label: Label,
 }
 
 /// Where a value came from.
@@ -66,10 +71,10 @@ pub struct ResultOrigin {
 }
 
 impl ArgumentOrigin {
-    /// Creates the origin of the value at a place.
+    /// Creates the origin of a trusted value at a place.
     #[must_use]
     pub fn new(argument: impl Into<String>, origin: ValueOrigin) -> Self {
-        Self { argument: argument.into(), origin }
+        Self { argument: argument.into(), origin, label: Label::Trusted }
     }
 }
 

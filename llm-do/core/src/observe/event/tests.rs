@@ -79,7 +79,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn rule() -> impl Strategy<Value = RuleSource> {
     use RuleSource::{
-        DeclaredTool, DeclaredToolset, Effect, Function, Journal, PolicyCall, PolicyCondition, PolicyTool,
+        DeclaredTool, DeclaredToolset, Effect, Flow, Function, Journal, PolicyCall, PolicyCondition, PolicyTool,
         PolicyToolset, PolicyWorker, PolicyWorkers, User,
     };
     prop_oneof![

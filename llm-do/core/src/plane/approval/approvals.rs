@@ -18,7 +18,7 @@ use super::{
     OpenReview, Policy, Reviewer, Rule, RunScope, SubmittedRequest,
 };
 use crate::base::error::Fault;
-use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
+use crate::observe::event::{ApprovalScope, Caller, DecidedBy, Label, RuleSource};
 use crate::observe::journal::Journal;
 use crate::plane::registry::{Registered, Registry};
 
@@ -113,7 +113,17 @@ impl Approvals {
 
     /// Returns whether those who decide may look at what calls were made from: an approver, or the function of a policy.
     pub(crate) fn use_origins(&self) -> bool {
-        (self.mode == ApprovalMode::Prompt && self.queue.is_some()) || self.rules.has_function()
+        (self.mode == ApprovalMode::Prompt && self.queue.is_some()) || self.rules.has_function() || self.has_flow()
+    }
+
+    /// Returns whether values are labelled.
+    pub(crate) fn has_flow(&self) -> bool {
+        self.rules.has_flow()
+    }
+
+    /// Returns the label of what a tool returns, besides that of what it has read itself.
+    pub(crate) fn source_label(&self, tool: &Registered) -> Label {
+        self.rules.source_label(tool)
     }
 
     /// Returns the rule for a call; `request` is built only if a rule depends on the arguments.

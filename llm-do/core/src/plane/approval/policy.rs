@@ -6,6 +6,7 @@ mod calls;
 mod condition;
 mod effects;
 mod faults;
+mod flow;
 mod layers;
 mod on_unknown;
 mod proposed_call;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::calls::CallRule;
+use self::flow::FlowPolicy;
 pub use self::proposed_call::ProposedCall;
 pub use self::worker_rule::WorkerRule;
 use super::Rule;
@@ -49,6 +51,8 @@ pub struct Policy {
     pub(super) server_side_overrides: BTreeMap<Arc<str>, Rule>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reviewer: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "FlowPolicy::is_empty")]
+    pub(super) flow: FlowPolicy,
     #[serde(skip)]
     pub(super) decide: Option<Arc<Decide>>,
     /// Where the rules of a file stand, by name.
@@ -194,6 +198,7 @@ impl fmt::Debug for Policy {
             .field("server_side_tools", &self.server_side_tools)
             .field("server_side_overrides", &self.server_side_overrides)
             .field("reviewer", &self.reviewer)
+            .field("flow", &self.flow)
             .field("decide", &self.decide.as_ref().map(|_| ".."))
             .field("fallback", &self.fallback)
             .finish_non_exhaustive()

@@ -109,7 +109,7 @@ impl ApprovalQueue {
         // A call that may have had its effect needs an answer of its own.
         let is_remembered =
             || self.session.holds(&request, &call, &[ApprovalScope::Session]) || run.holds(&request, &call);
-        if request.began.is_none() && is_remembered() {
+        if request.began.is_none() && !request.is_held() && is_remembered() {
             return SubmittedRequest::decided(request, Approval::approved(DecidedBy::Memory));
         }
         let own = request.key.clone().filter(|_| request.began.is_some());
@@ -142,7 +142,8 @@ impl ApprovalQueue {
             let queue = &closing.queue;
             let mut approval = review.ask(&*queue.approver, &asked, preview).await;
             // Narrowed before it is recorded: the process that resumes the run may not know which approver answered.
-            approval.scope = approval.scope.min(queue.widest);
+            let widest = if asked.is_held() { ApprovalScope::Call } else { queue.widest };
+            approval.scope = approval.scope.min(widest);
             if let Some(lasting) = LastingApproval::of(&asked, approval.scope) {
                 // Before the request is removed, so that no equal call asks again.
                 queue.remember(lasting, &run);

@@ -185,6 +185,11 @@ impl ApprovalRequest {
         shown
     }
 
+    /// Returns whether an untrusted value would steer the call: then each call needs the approval of a person.
+    pub(super) fn is_held(&self) -> bool {
+        self.rule == RuleSource::Flow
+    }
+
     /// Returns what a reviewer sees of the call.
     pub(super) fn for_review(&self) -> Value {
         let mut shown = self.shown();
@@ -202,6 +207,9 @@ impl ApprovalRequest {
     /// Returns what a person sees of where the call came from, and of its review.
     fn context(&self) -> Option<Value> {
         let mut context = self.origins.shown().unwrap_or_else(|| json!({}));
+        if let Some(line) = self.origin_line() {
+            context["line"] = line.into();
+        }
         if let Some(review) = &self.review {
             context["review"] = review.as_str().into();
         }
@@ -212,7 +220,8 @@ impl ApprovalRequest {
     /// nothing is known. [`Origins::line`] has the details.
     #[must_use]
     pub fn origin_line(&self) -> Option<String> {
-        self.origins.line()
+        let line = self.origins.line()?;
+        Some(if self.is_held() { format!("untrusted values steer this call: {line}") } else { line })
     }
 
     /// Returns that the call may have had its effect, if it began before.

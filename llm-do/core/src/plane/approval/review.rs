@@ -85,8 +85,8 @@ impl Review {
 
     /// Returns the decision of the reviewer; `None` without one, or if a person has to decide.
     async fn reviewed_by_worker(&self, request: &mut ApprovalRequest, ctx: &CallContext) -> Option<Approval> {
-        // Only a person may know what became of a call that began before.
-        let reviewer = self.reviewer.as_ref().filter(|_| request.began.is_none())?;
+        // Only a person may know what became of a call that began before, and a model may obey an untrusted text.
+        let reviewer = self.reviewer.as_ref().filter(|_| request.began.is_none() && !request.is_held())?;
         // A panic is a failure of the review.
         let review = AssertUnwindSafe(reviewer.review(request, ctx)).catch_unwind().await;
         let Ok(CallReview { verdict, reason }) = review else {

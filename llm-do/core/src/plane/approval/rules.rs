@@ -1,6 +1,7 @@
 //! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool that is called.
 
 mod explain;
+mod flow;
 mod outside;
 
 use std::borrow::Cow;
@@ -99,8 +100,11 @@ impl Rules {
         }
         let layer = fixed.layer;
         let of_arguments = |request: &ApprovalRequest| self.for_arguments(tool, request, layer);
-        let found = self.for_one_call(tool, by, request, of_arguments)?;
-        Ok(found.map_or(fixed, Cow::Owned))
+        let found = self.for_one_call(tool, by, request, of_arguments)?.map_or(fixed, Cow::Owned);
+        if found.is_blocked() {
+            return Ok(found);
+        }
+        Ok(self.hold(tool, request)?.map_or(found, Cow::Owned))
     }
 
     /// Returns the rule for one call that no rule for its tool blocks: that of the policy's function, or else that for its arguments,
@@ -193,7 +197,8 @@ impl Rules {
     fn resolve(&self, tool: &Registered) -> ToolRules {
         let plain = self.for_tool(tool, false);
         let with_files = Some(self.for_tool(tool, true)).filter(|with_files| with_files.rule != plain.rule);
-        let is_fixed = self.policy.decide.is_none() && with_files.is_none() && !self.has_calls_of(tool);
+        let depends = self.policy.decide.is_some() || self.has_calls_of(tool) || self.is_sink(tool);
+        let is_fixed = with_files.is_none() && !depends;
         ToolRules { plain, with_files, is_fixed }
     }
 

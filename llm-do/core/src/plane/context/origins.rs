@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use llm_do_providers::{Message, UserPart};
+use llm_do_providers::{Message, ToolResult, UserPart};
 use serde_json::Value;
 
 use super::CallContext;
+use crate::observe::event::Label;
 use crate::plane::origin::{OriginNotes, OriginQuery, Origins, ReadResult, Reading, RootCall};
 
 impl<S> CallContext<S> {
@@ -42,35 +43,48 @@ impl<S> CallContext<S> {
         if messages.is_empty() || !self.tracks_origins() {
             return;
         }
-        let notes = self.origin_notes();
-        for message in messages {
-            match message {
-                Message::User { parts } => parts.iter().for_each(|part| {
-                    if let UserPart::Text { text } = part {
-                        notes.add(Reading::of_message(text));
-                    }
-                }),
-                Message::Tool { results } => results.iter().for_each(|result| {
-                    let tool: Arc<str> = result.name.as_str().into();
-                    let summary = format!("{tool}, earlier in the conversation").into();
-                    let read = ReadResult { call: None, tool, summary, through: [].into() };
-                    notes.add(Reading::of_result(read, &content(&result.content)));
-                }),
-                _ => {}
+        let (notes, host) = (self.origin_notes(), self.host());
+        let label_of = |result: &ToolResult| host.earlier_label(&self.declaring(), Some(result.name.as_str()));
+        let results = messages.iter().flat_map(|message| match message {
+            Message::Tool { results } => results.as_slice(),
+            _ => &[],
+        });
+        // A message may be a summary of what is not in the conversation any more.
+        let label = results.clone().map(label_of).fold(host.earlier_label(&self.declaring(), None), Label::join);
+        for result in results {
+            let tool: Arc<str> = result.name.as_str().into();
+            let summary = format!("{tool}, earlier in the conversation").into();
+            let read = ReadResult { call: None, tool, summary, through: [].into(), label: label_of(result) };
+            notes.add(Reading::of_result(read, &content(&result.content)));
+        }
+        let parts = messages.iter().flat_map(|message| match message {
+            Message::User { parts } => parts.as_slice(),
+            _ => &[],
+        });
+        for part in parts {
+            if let UserPart::Text { text } = part {
+                notes.add(Reading::of_message(text, label));
             }
         }
     }
 
-    /// Notes for the caller that it has read the result of this call.
-    pub(crate) fn note_result(&self, summary: Arc<str>, content: &Value) {
+    /// Notes for the caller that it has read the result of this call; `label` is that of its tool, or of its arguments.
+    pub(crate) fn note_result(&self, summary: Arc<str>, content: &Value, label: Label) {
         let Some(caller) = self.caller() else { return };
         let (notes, read_by) = (caller.origin_notes(), self.frame().extras().map(|extras| &extras.origins));
         let through = read_by.map(OriginNotes::through).unwrap_or_default().into();
         let (call, tool) = (Some(self.frame().call), Arc::clone(&self.frame().name));
+        let label = label.join(read_by.map(OriginNotes::label).unwrap_or_default());
+        let label = if has_text(content) { label } else { label.min(Label::Bounded) };
         // The variables of the code hold them for the code that follows.
         let in_variables = read_by.filter(|notes| notes.is_model_code());
         in_variables.into_iter().flat_map(OriginNotes::readings).for_each(|reading| notes.add(reading));
-        notes.add(Reading::of_result(ReadResult { call, tool, summary, through }, content));
+        notes.add(Reading::of_result(ReadResult { call, tool, summary, through, label }, content));
+    }
+
+    /// Returns what the caller noted.
+    pub(crate) fn caller_notes(&self) -> Option<&OriginNotes> {
+        self.caller()?.frame().extras().map(|extras| &extras.origins)
     }
 
     /// Returns what is known about this call, which its caller is about to make.
@@ -79,11 +93,21 @@ impl<S> CallContext<S> {
             return Origins::default();
         }
         let by = self.frame().by;
-        let caller = self.caller().and_then(|caller| caller.frame().extras());
-        let is_model_code = caller.is_some_and(|extras| extras.origins.is_model_code());
-        let query = OriginQuery { by, is_model_code, arguments, schema };
+        let caller = self.caller_notes();
+        let is_model_code = caller.is_some_and(OriginNotes::is_model_code);
+        let label = caller.map(OriginNotes::label).unwrap_or_default();
+        let query = OriginQuery { by, is_model_code, label, arguments, schema };
         let notes = self.frames().skip(1).filter_map(|frame| frame.extras().map(|extras| &extras.origins));
         Origins::of_call(&query, notes)
+    }
+}
+
+/// Returns whether a value can carry text: names of fields can as well.
+fn has_text(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(_) | Value::Object(_) => true,
+        Value::Array(items) => items.iter().any(has_text),
     }
 }
 

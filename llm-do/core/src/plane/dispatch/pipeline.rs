@@ -181,8 +181,8 @@ async fn run_admitted(call: &mut Call<'_>, mut prepared: Prepared) -> CallResult
     report::start(call, &mut prepared);
     let read = origins::begin(call, &mut prepared);
     let result = Next(&WRAPPERS).run(call, prepared).await;
-    if let Some(summary) = read {
-        origins::finish(call.ctx, summary, &result);
+    if let Some(read) = read {
+        origins::finish(call.ctx, read, &result);
     }
     report::finish(call, &result);
     result

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::{ReadResult, RootCall};
 use crate::base::clip::clip;
 use crate::base::mutex::LazyMutex;
+use crate::observe::event::Label;
 
 /// The most results of one caller that are kept; the oldest are dropped.
 const MAX_READINGS: usize = 1_000;
@@ -25,6 +26,7 @@ const MAX_THROUGH: usize = 20;
 pub(crate) struct Reading {
     /// The call that returned it; `None` for a message.
     result: Option<ReadResult>,
+    label: Label,
     content: Value,
     bytes: usize,
 }
@@ -32,23 +34,29 @@ pub(crate) struct Reading {
 impl Reading {
     /// Creates the reading of a result.
     pub(crate) fn of_result(result: ReadResult, content: &Value) -> Self {
-        Self::new(Some(result), content)
+        let label = result.label;
+        Self::new(Some(result), label, content)
     }
 
     /// Creates the reading of an earlier message.
-    pub(crate) fn of_message(text: &str) -> Self {
-        Self::new(None, &Value::from(clip(text, MAX_RESULT)))
+    pub(crate) fn of_message(text: &str, label: Label) -> Self {
+        Self::new(None, label, &Value::from(clip(text, MAX_RESULT)))
     }
 
-    fn new(result: Option<ReadResult>, content: &Value) -> Self {
+    fn new(result: Option<ReadResult>, label: Label, content: &Value) -> Self {
         let mut left = MAX_RESULT;
         let content = copied(content, &mut left);
-        Self { result, content, bytes: MAX_RESULT - left }
+        Self { result, label, content, bytes: MAX_RESULT - left }
     }
 
     /// Returns the call that returned it, if it is a result.
     pub(crate) fn result(&self) -> Option<&ReadResult> {
         self.result.as_ref()
+    }
+
+    /// Returns whose text it may carry.
+    pub(super) fn label(&self) -> Label {
+        self.label
     }
 
     pub(super) fn content(&self) -> &Value {
@@ -73,6 +81,8 @@ pub(crate) struct OriginNotes {
     root: OnceLock<RootCall>,
     /// The user's answers: in the frame of the user.
     answers: LazyMutex<Vec<Arc<str>>>,
+    /// The join of what the call has read, and of its arguments.
+    label: LazyMutex<Label>,
     /// Set if the call runs code that a model wrote.
     is_model_code: OnceLock<()>,
 }
@@ -97,7 +107,22 @@ impl Readings {
 impl OriginNotes {
     /// Notes that the call has read something.
     pub(crate) fn add(&self, reading: impl Into<Arc<Reading>>) {
-        self.read.get_or_default().push(reading.into());
+        let reading = reading.into();
+        self.join(reading.label);
+        self.read.get_or_default().push(reading);
+    }
+
+    /// Notes that the call has a value of a label, besides what it reads.
+    pub(crate) fn join(&self, label: Label) {
+        if label != Label::Trusted {
+            let mut own = self.label.get_or_default();
+            *own = own.join(label);
+        }
+    }
+
+    /// Returns the join of what the call has read so far, and of its arguments.
+    pub(crate) fn label(&self) -> Label {
+        self.label.get().map(|label| *label).unwrap_or_default()
     }
 
     /// Notes an answer of the user.
@@ -193,11 +218,11 @@ fn copied(value: &Value, left: &mut usize) -> Value {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{MAX_BYTES, MAX_READINGS, MAX_RESULT, OriginNotes, ReadResult, Reading, copied};
+    use super::{Label, MAX_BYTES, MAX_READINGS, MAX_RESULT, OriginNotes, ReadResult, Reading, copied};
 
     fn result(summary: &str, through: &[&str]) -> ReadResult {
         let through = through.iter().map(|text| (*text).into()).collect();
-        ReadResult { call: Some(1), tool: "read".into(), summary: summary.into(), through }
+        ReadResult { call: Some(1), tool: "read".into(), summary: summary.into(), through, label: Label::Trusted }
     }
 
     #[test]
@@ -221,9 +246,14 @@ mod tests {
 
         let notes = OriginNotes::default();
         for _ in 0..2 * MAX_BYTES / MAX_RESULT {
-            notes.add(Reading::of_message(&"a".repeat(MAX_RESULT)));
+            notes.add(Reading::of_message(&"a".repeat(MAX_RESULT), Label::Bounded));
         }
         assert_eq!(notes.readings().len(), MAX_BYTES / MAX_RESULT);
+        assert_eq!(notes.label(), Label::Bounded);
+        notes.add(Reading::of_message("a", Label::Untrusted));
+        (0..MAX_READINGS).for_each(|_| notes.add(Reading::of_message("b", Label::Trusted)));
+        assert!(notes.readings().iter().all(|reading| reading.label() == Label::Trusted));
+        assert_eq!(notes.label(), Label::Untrusted, "also of what was dropped");
     }
 
     #[test]
@@ -231,7 +261,7 @@ mod tests {
         let notes = OriginNotes::default();
         notes.set_replayed(vec!["first()".into()]);
         notes.add(Reading::of_result(result("second()", &["third()", "first()"]), &Value::Null));
-        notes.add(Reading::of_message("a text"));
+        notes.add(Reading::of_message("a text", Label::Trusted));
         let through: Vec<_> = notes.through().iter().map(ToString::to_string).collect();
         assert_eq!(through, ["first()", "second()", "third()"]);
     }

@@ -23,7 +23,8 @@ impl Policy {
         let calls = self.calls.iter().filter(|call| call.is_approval());
         let calls = calls.map(|call| (call.place.as_deref(), call.to_string()));
         let reviewer = self.reviewer.iter().map(|worker| (None, format!("calls that the worker `{worker}` passes")));
-        tools.chain(sets).chain(calls).chain(reviewer).chain(self.eased()).chain(self.reruns()).collect()
+        let flow = self.flow.eased().map(|text| (None, text));
+        tools.chain(sets).chain(calls).chain(reviewer).chain(flow).chain(self.eased()).chain(self.reruns()).collect()
     }
 
     /// Lists the effects by which calls run without approval, or again without a question.
@@ -49,6 +50,7 @@ impl Policy {
         self.effects.retain(|_, effect| matches!(effect, Effect::Undeclared | Effect::Destructive));
         self.on_unknown.retain(|_, setting| *setting != OnUnknown::Rerun);
         self.reviewer = None;
+        self.flow.without_advance();
         self.fallback = self.fallback.map(|fallback| Box::new(fallback.without_advance()));
         self
     }

@@ -37,6 +37,7 @@ impl Policy {
             .chain(unknown(self.server_side_overrides.keys().map(at), server_side, tool))
             .chain(unknown(reviewer.map(|name| (name, None)), ("worker", &workers), tool))
             .chain(self.reviewer.iter().filter_map(|name| Reviewer::fault(name, registry)))
+            .chain(self.flow_faults(registry))
             .chain(self.effect_faults(registry))
             .chain(self.on_unknown_faults(registry))
             .collect()

@@ -1,0 +1,112 @@
+//! Where text of others comes in, and which arguments it may be in: what a call that it would steer needs approval for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Policy;
+use super::effects::unknown;
+use crate::observe::event::{ItemKind, Label};
+use crate::plane::registry::Registry;
+
+/// The declarations of a policy about where data comes from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(in super::super) struct FlowPolicy {
+    /// The labels of results, by tool or toolset.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(in super::super) sources: BTreeMap<Arc<str>, Label>,
+    /// The tools whose calls act on others, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(in super::super) sinks: BTreeMap<Arc<str>, Sink>,
+}
+
+/// A tool whose calls act on others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(in super::super) struct Sink {
+    /// The arguments that are only passed on, and do not decide what the call does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in super::super) data: Vec<String>,
+}
+
+impl FlowPolicy {
+    pub(super) fn is_empty(&self) -> bool {
+        self.sources.is_empty() && self.sinks.is_empty()
+    }
+
+    /// Keeps what makes calls need approval that would run without.
+    #[cfg(feature = "project")]
+    pub(super) fn without_advance(&mut self) {
+        self.sources.retain(|_, label| *label == Label::Untrusted);
+        self.sinks.values_mut().for_each(|sink| sink.data.clear());
+    }
+
+    /// Lists what lets calls run without approval.
+    #[cfg(feature = "project")]
+    pub(super) fn eased(&self) -> impl Iterator<Item = String> {
+        let trusted = self.sources.iter().filter(|(_, label)| **label != Label::Untrusted);
+        let trusted = trusted.map(|(name, _)| format!("what `{name}` returns steers calls, by `flow`"));
+        let data = self.sinks.iter().filter(|(_, sink)| !sink.data.is_empty());
+        trusted.chain(
+            data.map(|(name, sink)| format!("text of others in `{}` of `{name}`, by `flow`", sink.data.join("`, `"))),
+        )
+    }
+}
+
+impl Policy {
+    /// Sets whose text the results of a tool may carry, or of all tools of a toolset. Default: no sources, and nothing is labelled.
+    ///
+    /// With a source, results are labelled: those of tools of MCP servers and of the included toolsets are untrusted, those of other tools are
+    /// trusted, and sources replace both. A call of a tool that may change something then needs approval if an untrusted
+    /// value would steer it, also if the tool is pre-approved. [Untrusted text](Policy#untrusted-text) has the details.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::approval::{Label, Policy};
+    ///
+    /// let policy = Policy::new().source("mcp__mail", Label::Untrusted).data_arguments("mcp__mail__send", ["subject", "body"]);
+    /// # _ = policy;
+    /// ```
+    #[must_use]
+    pub fn source(mut self, name: impl Into<Arc<str>>, label: Label) -> Self {
+        self.flow.sources.insert(name.into(), label);
+        self
+    }
+
+    /// Sets the arguments of a tool that are only passed on, such as the text of a mail: untrusted text in them does not steer the call.
+    /// Default: all arguments steer.
+    ///
+    /// The tool then counts as one that acts on others, also if its effect is `read_only`, such as one that sends its arguments to a server.
+    #[must_use]
+    pub fn data_arguments<A: Into<String>>(
+        mut self,
+        tool: impl Into<Arc<str>>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        self.flow.sinks.entry(tool.into()).or_default().data.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Lists the sources and sinks of unknown names, and the arguments that a tool does not have.
+    pub(super) fn flow_faults(&self, registry: &Registry) -> Vec<String> {
+        let sources = self.flow.sources.keys().enumerate().filter_map(|(count, name)| match registry.get(name) {
+            Some(_) => None,
+            None => unknown(name, registry, count),
+        });
+        let sinks = self.flow.sinks.iter().enumerate().flat_map(|(count, (name, sink))| match registry.get(name) {
+            Some(tool) if tool.kind() == ItemKind::Tool => {
+                let properties = &tool.parameters()["properties"];
+                let is_missing = |argument: &&String| properties.get(argument.as_str()).is_none();
+                let missing = sink.data.iter().filter(is_missing);
+                missing.map(|argument| format!("`{name}` has no argument `{argument}`")).collect::<Vec<_>>()
+            }
+            Some(_) => vec![format!("`{name}` is not a tool: the calls that it makes are labelled themselves")],
+            None if registry.lacks(name) => Vec::new(),
+            None => unknown(name, registry, count).into_iter().collect(),
+        });
+        sources.chain(sinks).map(|fault| format!("`flow`: {fault}")).collect()
+    }
+}
