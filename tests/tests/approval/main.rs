@@ -8,6 +8,7 @@ mod edit;
 mod effects;
 mod exact;
 mod files;
+mod flow;
 mod guards;
 mod hidden;
 mod inbox;

@@ -190,7 +190,7 @@ impl Origins {
         self.0.found.get_or_init(|| self.0.find_all())
     }
 
-    /// Lists the values that carry text of others, and decide what the call does: all but those of the `data` arguments.
+    /// Lists the untrusted values that decide what the call does: all but those of the `data` arguments.
     pub(crate) fn steering<'o>(&'o self, data: &'o [String]) -> impl Iterator<Item = &'o ArgumentOrigin> {
         let is_data = |found: &ArgumentOrigin| data.iter().any(|name| is_in(found, name));
         self.arguments().iter().filter(move |found| found.label == Label::Untrusted && !is_data(found))

@@ -87,6 +87,7 @@ fn rule() -> impl Strategy<Value = RuleSource> {
             User,
             Journal,
             Function,
+            Flow,
             PolicyCall,
             PolicyCondition,
             PolicyTool,

@@ -1,4 +1,4 @@
-//! Where text of others comes in, and which arguments it may be in: what a call that it would steer needs approval for.
+//! Where untrusted text comes from, and which arguments it may be in without an approval.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ pub(in super::super) struct FlowPolicy {
     /// The labels of results, by tool or toolset.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(in super::super) sources: BTreeMap<Arc<str>, Label>,
-    /// The tools whose calls act on others, by name.
+    /// The tools whose calls untrusted text may not steer, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(in super::super) sinks: BTreeMap<Arc<str>, Sink>,
 }
 
-/// A tool whose calls act on others.
+/// A tool whose calls untrusted text may not steer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(in super::super) struct Sink {
@@ -50,7 +50,7 @@ impl FlowPolicy {
         let trusted = trusted.map(|(name, _)| format!("what `{name}` returns steers calls, by `flow`"));
         let data = self.sinks.iter().filter(|(_, sink)| !sink.data.is_empty());
         trusted.chain(
-            data.map(|(name, sink)| format!("text of others in `{}` of `{name}`, by `flow`", sink.data.join("`, `"))),
+            data.map(|(name, sink)| format!("untrusted text in `{}` of `{name}`, by `flow`", sink.data.join("`, `"))),
         )
     }
 }
@@ -79,7 +79,8 @@ impl Policy {
     /// Sets the arguments of a tool that are only passed on, such as the text of a mail: untrusted text in them does not steer the call.
     /// Default: all arguments steer.
     ///
-    /// The tool then counts as one that acts on others, also if its effect is `read_only`, such as one that sends its arguments to a server.
+    /// Untrusted text in the other arguments then steers its calls, also if its effect is `read_only`, such as of a tool that sends its arguments to
+    /// a server.
     #[must_use]
     pub fn data_arguments<A: Into<String>>(
         mut self,

@@ -28,7 +28,7 @@ impl Rules {
         self.policy.layers().find_map(of_layer).unwrap_or_else(|| default_label(tool))
     }
 
-    /// Returns whether a call of a tool acts on others, so that an untrusted value may not steer it.
+    /// Returns whether an untrusted value may not steer the calls of a tool.
     pub(super) fn is_sink(&self, tool: &Registered) -> bool {
         let is_declared = || self.policy.layers().any(|layer| layer.flow.sinks.contains_key(tool.name()));
         let acts = tool.kind() == ItemKind::Tool && tool.effect() != Effect::ReadOnly && !tool.changes_by_steps_only();
