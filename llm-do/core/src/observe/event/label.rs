@@ -12,7 +12,7 @@ pub enum Label {
     /// That of the user and of the program only.
     #[default]
     Trusted,
-    /// Only values of a fixed set, such as numbers: anyone may have chosen one of them.
+    /// Only values of a fixed set, such as numbers: anyone may have chosen which.
     Bounded,
     /// Text of anyone, which may contain instructions.
     Untrusted,

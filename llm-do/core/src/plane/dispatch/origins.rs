@@ -84,7 +84,7 @@ impl Run {
         let Some(shown) = shown else { return untrusted(!self.plane.config.processors.is_empty()) };
         let name = Callee::Shown(shown).resolve(worker.declared());
         match name.and_then(|name| self.plane.registry.get(name)) {
-            Some(tool) if !tool.is_composite() => self.approvals().source_label(tool),
+            Some(tool) if tool.server().is_some() || !tool.is_composite() => self.approvals().source_label(tool),
             _ => Label::Untrusted,
         }
     }

@@ -7,6 +7,9 @@ use crate::observe::event::{ItemKind, Label, RuleSource};
 use crate::plane::approval::{AppliedRule, LazyRequest, Policy, Rule};
 use crate::plane::registry::Registered;
 
+/// The included toolsets whose results are answers of the user, or of workers, which have labels of their own.
+const INSIDE: [&str; 2] = ["user_input", "workers"];
+
 impl Rules {
     /// Returns whether values are labelled: a policy declares a source.
     pub(in super::super) fn has_flow(&self) -> bool {
@@ -25,7 +28,7 @@ impl Rules {
             // Of several toolsets, the worst.
             own.copied().or_else(|| self.toolsets_of(target).filter_map(|set| sources.get(&set.name)).max().copied())
         };
-        self.policy.layers().find_map(of_layer).unwrap_or_else(|| default_label(tool))
+        self.policy.layers().find_map(of_layer).unwrap_or_else(|| self.default_label(tool))
     }
 
     /// Returns whether an untrusted value may not steer the calls of a tool.
@@ -45,12 +48,12 @@ impl Rules {
         let is_steered = request.get()?.origins.steering(data).next().is_some();
         Ok(is_steered.then(|| AppliedRule::new(Rule::Ask, RuleSource::Flow)))
     }
-}
 
-/// Returns the label of what a tool returns that no policy declares: text from outside of the program is untrusted.
-fn default_label(tool: &Registered) -> Label {
-    let is_tool = tool.kind() == ItemKind::Tool;
-    // The user's answers, and the calls of other items, have labels of their own.
-    let is_included = tool.is_of_this_crate() && !tool.changes_by_steps_only();
-    if is_tool && (tool.server().is_some() || is_included) { Label::Untrusted } else { Label::Trusted }
+    /// Returns the label of what a tool returns that no policy declares: text from outside of the program is untrusted.
+    fn default_label(&self, tool: &Registered) -> Label {
+        let is_tool = tool.kind() == ItemKind::Tool;
+        let is_included =
+            tool.is_of_this_crate() && !self.toolsets_of(tool.name()).any(|set| INSIDE.contains(&&*set.name));
+        if is_tool && (tool.server().is_some() || is_included) { Label::Untrusted } else { Label::Trusted }
+    }
 }
