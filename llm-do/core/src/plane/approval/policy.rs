@@ -64,6 +64,9 @@ pub struct Policy {
     /// Where the settings of a file for unknown outcomes stand, by name.
     #[serde(skip)]
     on_unknown_places: BTreeMap<Arc<str>, String>,
+    /// Where the sources and sinks of a file stand, by name.
+    #[serde(skip)]
+    flow_places: BTreeMap<Arc<str>, String>,
     /// Whether it is of the files of a project, which may come from someone else.
     #[serde(skip)]
     is_of_project: bool,

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Policy;
 use super::effects::unknown;
+use super::faults::placed;
 use crate::observe::event::{ItemKind, Label};
-use crate::plane::registry::Registry;
+use crate::plane::registry::{Registered, Registry};
 
 /// The declarations of a policy about where data comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,18 @@ pub(in super::super) struct Sink {
     /// The arguments that are only passed on, and do not decide what the call does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in super::super) data: Vec<String>,
+}
+
+impl Sink {
+    /// Returns why calls of a tool cannot be those of the sink.
+    fn faults(&self, name: &str, tool: &Registered) -> Vec<String> {
+        if tool.kind() != ItemKind::Tool {
+            return vec![format!("`{name}` is not a tool: the calls that it makes are labelled themselves")];
+        }
+        let properties = &tool.parameters()["properties"];
+        let missing = self.data.iter().filter(|argument| properties.get(argument.as_str()).is_none());
+        missing.map(|argument| format!("`{name}` has no argument `{argument}`")).collect()
+    }
 }
 
 impl FlowPolicy {
@@ -91,23 +104,29 @@ impl Policy {
         self
     }
 
+    /// Sets where the source or the sink of a name stands, for errors.
+    #[cfg(feature = "project")]
+    pub(crate) fn place_flow(&mut self, name: &str, place: String) {
+        self.flow_places.insert(name.into(), place);
+    }
+
     /// Lists the sources and sinks of unknown names, and the arguments that a tool does not have.
     pub(super) fn flow_faults(&self, registry: &Registry) -> Vec<String> {
-        let sources = self.flow.sources.keys().enumerate().filter_map(|(count, name)| match registry.get(name) {
-            Some(_) => None,
-            None => unknown(name, registry, count),
+        let unknown_name = |(count, name): (usize, &Arc<str>)| {
+            let is_known = registry.get(name).is_some() || registry.lacks(name);
+            if is_known { None } else { unknown(name, registry, count) }
+        };
+        let sources = self.flow.sources.keys().enumerate();
+        let sources = sources.filter_map(|(count, name)| Some((name, unknown_name((count, name))?)));
+        let sinks = self.flow.sinks.iter().enumerate().flat_map(|(count, (name, sink))| {
+            let of_tool = registry.get(name).map(|tool| sink.faults(name, tool)).unwrap_or_default();
+            of_tool.into_iter().chain(unknown_name((count, name))).map(move |fault| (name, fault))
         });
-        let sinks = self.flow.sinks.iter().enumerate().flat_map(|(count, (name, sink))| match registry.get(name) {
-            Some(tool) if tool.kind() == ItemKind::Tool => {
-                let properties = &tool.parameters()["properties"];
-                let is_missing = |argument: &&String| properties.get(argument.as_str()).is_none();
-                let missing = sink.data.iter().filter(is_missing);
-                missing.map(|argument| format!("`{name}` has no argument `{argument}`")).collect::<Vec<_>>()
-            }
-            Some(_) => vec![format!("`{name}` is not a tool: the calls that it makes are labelled themselves")],
-            None if registry.lacks(name) => Vec::new(),
-            None => unknown(name, registry, count).into_iter().collect(),
-        });
-        sources.chain(sinks).map(|fault| format!("`flow`: {fault}")).collect()
+        sources.chain(sinks).map(|(name, fault)| self.flow_fault(name, &fault)).collect()
+    }
+
+    /// Returns a fault of the source or the sink of a name, with its place, if it is known.
+    fn flow_fault(&self, name: &str, fault: &str) -> String {
+        placed(self.flow_places.get(name).map(String::as_str), format!("`flow`: {fault}"))
     }
 }
