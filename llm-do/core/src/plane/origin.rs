@@ -184,7 +184,8 @@ impl Origins {
         self.0.read.iter().filter_map(|reading| reading.result())
     }
 
-    /// Returns where each value of the arguments came from: the first 100 values, without `null` and empty texts.
+    /// Returns where each value of the arguments came from, without `null` and empty texts: of the first 100 values, and then one for all others,
+    /// at the place `…`.
     #[must_use]
     pub fn arguments(&self) -> &[ArgumentOrigin] {
         self.0.found.get_or_init(|| self.0.find_all())
@@ -194,6 +195,12 @@ impl Origins {
     pub(crate) fn steering<'o>(&'o self, data: &'o [String]) -> impl Iterator<Item = &'o ArgumentOrigin> {
         let is_data = |found: &ArgumentOrigin| data.iter().any(|name| is_in(found, name));
         self.arguments().iter().filter(move |found| found.label == Label::Untrusted && !is_data(found))
+    }
+
+    /// Returns the values that may carry text of what was read, as readings of the call that gets them.
+    pub(crate) fn carried(&self) -> Vec<Reading> {
+        let carriers = self.0.carriers(self.arguments());
+        carriers.map(|(value, found)| Reading::of_argument(value, found.origin.clone(), found.label)).collect()
     }
 
     /// Returns the join of the labels of all values.

@@ -58,11 +58,13 @@ fn label(call: &Call<'_>, arguments: &Value) -> Label {
     if !has_read {
         return source;
     }
-    let given = ctx.origins(arguments, tool.parameters()).label();
+    let origins = ctx.origins(arguments, tool.parameters());
     if tool.is_composite() {
-        ctx.origin_notes().join(given);
+        // Its code may pass them on.
+        origins.carried().into_iter().for_each(|reading| ctx.origin_notes().add(reading));
+        ctx.origin_notes().join(origins.label());
     }
-    source.join(given)
+    source.join(origins.label())
 }
 
 /// Notes for the caller that it has read the result of a call, or its error.

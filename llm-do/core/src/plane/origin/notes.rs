@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{ReadResult, RootCall};
 use crate::base::clip::clip;
 use crate::base::mutex::LazyMutex;
-use crate::observe::event::Label;
+use crate::observe::event::{Label, ValueOrigin};
 
 /// The most results of one caller that are kept; the oldest are dropped.
 const MAX_READINGS: usize = 1_000;
@@ -22,36 +22,60 @@ const VALUE_SIZE: usize = 8;
 /// The most calls that are listed as those through which a result came.
 const MAX_THROUGH: usize = 20;
 
-/// Something that a call has read: the result of a call, or an earlier message of its conversation.
+/// Something that a call knows: the result of a call, an earlier message of its conversation, or an argument of its own.
 pub(crate) struct Reading {
-    /// The call that returned it; `None` for a message.
-    result: Option<ReadResult>,
+    from: ReadFrom,
     label: Label,
     content: Value,
     bytes: usize,
+}
+
+/// What a reading is.
+#[derive(Debug)]
+enum ReadFrom {
+    Result(ReadResult),
+    Message,
+    /// An argument, which came from there.
+    Argument(ValueOrigin),
 }
 
 impl Reading {
     /// Creates the reading of a result.
     pub(crate) fn of_result(result: ReadResult, content: &Value) -> Self {
         let label = result.label;
-        Self::new(Some(result), label, content)
+        Self::new(ReadFrom::Result(result), label, content)
+    }
+
+    /// Creates the reading of a value of the call's own arguments, which came from `origin`.
+    pub(crate) fn of_argument(value: &Value, origin: ValueOrigin, label: Label) -> Self {
+        Self::new(ReadFrom::Argument(origin), label, value)
     }
 
     /// Creates the reading of an earlier message.
     pub(crate) fn of_message(text: &str, label: Label) -> Self {
-        Self::new(None, label, &Value::from(clip(text, MAX_RESULT)))
+        Self::new(ReadFrom::Message, label, &Value::from(clip(text, MAX_RESULT)))
     }
 
-    fn new(result: Option<ReadResult>, label: Label, content: &Value) -> Self {
+    fn new(from: ReadFrom, label: Label, content: &Value) -> Self {
         let mut left = MAX_RESULT;
         let content = copied(content, &mut left);
-        Self { result, label, content, bytes: MAX_RESULT - left }
+        Self { from, label, content, bytes: MAX_RESULT - left }
     }
 
     /// Returns the call that returned it, if it is a result.
     pub(crate) fn result(&self) -> Option<&ReadResult> {
-        self.result.as_ref()
+        match &self.from {
+            ReadFrom::Result(result) => Some(result),
+            ReadFrom::Message | ReadFrom::Argument(_) => None,
+        }
+    }
+
+    /// Returns where an argument came from, if it is one.
+    pub(super) fn argument(&self) -> Option<&ValueOrigin> {
+        match &self.from {
+            ReadFrom::Argument(origin) => Some(origin),
+            ReadFrom::Result(_) | ReadFrom::Message => None,
+        }
     }
 
     /// Returns whose text it may carry.
@@ -67,7 +91,7 @@ impl Reading {
 impl fmt::Debug for Reading {
     /// Without the content, which may be long and secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reading").field("result", &self.result).finish_non_exhaustive()
+        f.debug_struct("Reading").field("from", &self.from).finish_non_exhaustive()
     }
 }
 
@@ -135,8 +159,7 @@ impl OriginNotes {
         drop(self.root.set(root));
     }
 
-    /// Notes that the call runs code that a model wrote.
-    #[cfg(feature = "script")]
+    /// Notes that what the call does is made of a model's text, such as code that it wrote.
     pub(crate) fn set_model_code(&self) {
         let _ = self.is_model_code.set(());
     }

@@ -10,6 +10,8 @@ use crate::observe::event::{Label, ResultOrigin};
 
 /// The most values of a call that are looked for.
 const MAX_VALUES: usize = 100;
+/// The place of the values that are not looked for.
+const REST: &str = "…";
 /// The least number of characters of a text that is found inside a word of a result.
 const MIN_INSIDE: usize = 6;
 /// The least number of characters of a line or sentence that shows where a part of a text came from.
@@ -63,7 +65,23 @@ impl Known {
             let label = if is_bounded { label.min(Label::Bounded) } else { label };
             ArgumentOrigin { label, ..ArgumentOrigin::new(place, origin) }
         };
-        leaves(&self.arguments).into_iter().map(find).collect()
+        let all = leaves_of(&self.arguments, MAX_VALUES + 1);
+        let is_cut = all.len() > MAX_VALUES;
+        let mut found: Vec<_> = all.into_iter().take(MAX_VALUES).map(find).collect();
+        if is_cut {
+            // What is not looked for may be from anything that was read.
+            found.push(ArgumentOrigin { label: self.label, ..ArgumentOrigin::new(REST, ValueOrigin::Unknown) });
+        }
+        found
+    }
+
+    /// Lists the values that may carry text of what was read, each with its origin and label.
+    pub(super) fn carriers<'k>(
+        &'k self,
+        found: &'k [ArgumentOrigin],
+    ) -> impl Iterator<Item = (&'k Value, &'k ArgumentOrigin)> {
+        let values = leaves(&self.arguments).into_iter().map(|(_, value)| value);
+        values.zip(found).filter(|(_, found)| found.label != Label::Trusted)
     }
 
     /// Returns the origin and the label of a value that is found nowhere: what a model writes is made from what it has read.
@@ -128,7 +146,9 @@ fn part_in(reading: &Reading, needle: &Needle<'_>) -> Option<ValueOrigin> {
 }
 
 fn origin(reading: &Reading, field: Option<String>, is_number: bool, is_part: bool) -> ValueOrigin {
-    let Some(result) = reading.result() else { return ValueOrigin::Conversation };
+    let Some(result) = reading.result() else {
+        return reading.argument().cloned().unwrap_or(ValueOrigin::Conversation);
+    };
     let (tool, summary) = (result.tool.clone(), result.summary.clone());
     ValueOrigin::Result(ResultOrigin { call: result.call, tool, summary, field, is_number, is_part })
 }
@@ -280,6 +300,32 @@ mod tests {
         assert_eq!(labels(Caller::Model, &arguments, &schema), of_model);
         let of_code = [Trusted, Untrusted, Trusted, Untrusted, Bounded, Trusted, Trusted, Trusted];
         assert_eq!(labels(Caller::Code, &arguments, &schema), of_code);
+    }
+
+    #[test]
+    fn code_that_passes_an_argument_on_does_not_launder_it() {
+        let (outer, inner) = (OriginNotes::default(), OriginNotes::default());
+        outer.add(Reading::of_message("a mail", Label::Untrusted));
+        let (arguments, schema) = (json!({ "to": "Eve", "cents": 7 }), json!({}));
+        let query = |by, label| OriginQuery { by, is_model_code: false, label, arguments: &arguments, schema: &schema };
+        let of_model = Origins::of_call(&query(Caller::Model, outer.label()), [&outer].into_iter());
+        of_model.carried().into_iter().for_each(|reading| inner.add(reading));
+        let of_code = Origins::of_call(&query(Caller::Code, inner.label()), [&inner, &outer].into_iter());
+        assert_eq!(of_code.arguments(), of_model.arguments());
+        assert_eq!(of_code.steering(&[]).count(), 1, "the number carries no text");
+    }
+
+    #[test]
+    fn values_beyond_those_that_are_looked_for_are_from_anything_that_was_read() {
+        let notes = OriginNotes::default();
+        notes.add(Reading::of_message("a mail", Label::Untrusted));
+        let arguments = json!({ "names": vec![1; 101] });
+        let label = notes.label();
+        let query =
+            OriginQuery { by: Caller::Code, is_model_code: false, label, arguments: &arguments, schema: &json!({}) };
+        let origins = Origins::of_call(&query, [&notes].into_iter());
+        assert_eq!(origins.arguments().len(), 101);
+        assert_eq!(origins.steering(&["names".to_owned()]).count(), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::Run;
 use super::approval_step;
-use crate::observe::event::Caller;
+use crate::observe::event::{Caller, Label};
 use crate::observe::journal::{REVIEW, StepKind, StepSpec};
 use crate::plane::approval::{Approval, ApprovalRequest, OpenReview, Reviewer};
 use crate::plane::context::{CallContext, CallFrame, Host};
@@ -60,6 +60,12 @@ impl ReviewPlace {
             is_unobserved: !self.run.events.is_observed,
             ..CallFrame::new(self.call, Arc::clone(&self.name), Caller::Code)
         };
+        if self.run.approvals().has_flow() {
+            // What is asked there is made of the call, which may be an attacker's.
+            let notes = &frame.extras_or_default().origins;
+            notes.set_model_code();
+            notes.join(Label::Untrusted);
+        }
         if let Some(mut step) = step {
             // Without a parent, the steps of the review do not show that the call itself began.
             step.parent = Arc::default();
