@@ -184,7 +184,7 @@ impl Origins {
         self.0.read.iter().filter_map(|reading| reading.result())
     }
 
-    /// Returns where each value of the arguments came from, without `null` and empty texts: of the first 100 values, and then one for all others,
+    /// Returns where each value of the arguments came from, without `null` and empty texts: of the first 100 values, and then one for all that follow,
     /// at the place `…`.
     #[must_use]
     pub fn arguments(&self) -> &[ArgumentOrigin] {
