@@ -31,7 +31,7 @@ fn wire_money(to: String, euros: u32, #[arg(default = "normal")] speed: String) 
 
 /// Do what is asked.
 #[worker(toolsets = [read_invoice, wire_money])]
-async fn clerk(input: String) -> String;
+async fn bookkeeper(input: String) -> String;
 
 /// Read an invoice, and return what matters.
 #[worker(toolsets = [read_invoice])]
@@ -68,8 +68,8 @@ fn obeying(to: &str) -> ScriptedModel {
     ScriptedModel::new().call("read_invoice", json!({ "file": "invoice.txt" })).call("wire_money", wire).text("Done.")
 }
 
-fn request() -> clerk {
-    clerk { input: "Read invoice.txt, and wire 80 euros to DE11-OWN.".into() }
+fn request() -> bookkeeper {
+    bookkeeper { input: "Read invoice.txt, and wire 80 euros to DE11-OWN.".into() }
 }
 
 fn builder(to: &str) -> RuntimeBuilder {
@@ -90,7 +90,7 @@ async fn the_approver_sees_that_a_value_is_from_a_result_and_not_in_the_request(
     let read: Vec<_> = origins.read().map(|read| (&*read.tool, &*read.summary)).collect();
     assert_eq!(read, [("read_invoice", "read_invoice(file=\"invoice.txt\")")]);
     let details = asked.details();
-    assert!(details.contains("your request: clerk(input=\"Read invoice.txt"), "{details}");
+    assert!(details.contains("your request: bookkeeper(input=\"Read invoice.txt"), "{details}");
     assert!(details.contains(&format!("    {LINE}\n")), "{details}");
 
     let events = recorder.kinds();
@@ -201,8 +201,8 @@ async fn what_earlier_turns_of_a_chat_read_is_not_the_users_request() {
         .text("Done.");
     let runtime = Runtime::builder().force_model(model).approver(approver.clone()).build().unwrap();
     let mut chat = runtime.chat();
-    chat.send(clerk { input: "Read invoice.txt.".into() }).await.unwrap();
-    chat.send(clerk { input: "Go on.".into() }).await.unwrap();
+    chat.send(bookkeeper { input: "Read invoice.txt.".into() }).await.unwrap();
+    chat.send(bookkeeper { input: "Go on.".into() }).await.unwrap();
     let [request] = approver.asked().try_into().unwrap();
     let found = json!(request.origins.arguments());
     assert_eq!((&found[0]["from"], &found[0]["tool"]), (&json!("result"), &json!("read_invoice")), "{found}");
