@@ -133,7 +133,7 @@ async fn a_review_counts_for_the_run_and_its_limits() {
     let start = reviewed(model()).build().unwrap().start(given());
     let handle = start.handle();
     start.await.unwrap();
-    assert_eq!((handle.usage().requests, handle.usage().tool_calls), (1, 3), "with the call of the reviewer");
+    assert_eq!((handle.usage().model.requests, handle.usage().tool_calls), (1, 3), "with the call of the reviewer");
 
     let approver = Scripted::approving();
     let builder = reviewed(model()).approver(approver.clone()).limits(Limits::new().requests(0));
@@ -160,7 +160,7 @@ async fn a_resumed_run_repeats_neither_a_review_nor_its_request() {
     assert!(model.requests().is_empty(), "the answer of the reviewer is recorded");
     assert_eq!(approver.asked()[0].review.as_deref(), Some("not sure"));
     assert!(!approver.asked()[0].has_begun, "a review does not begin the call");
-    assert_eq!(handle.usage().requests, 1, "and it is counted");
+    assert_eq!(handle.usage().model.requests, 1, "and it is counted");
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn a_recorded_verdict_is_replayed_with_what_it_used() {
         let start = builder.build().unwrap().start(given());
         let handle = start.handle();
         assert_eq!(start.await.unwrap(), "Ann has the key of 7");
-        assert_eq!(handle.usage().requests, 1);
+        assert_eq!(handle.usage().model.requests, 1);
     }
 }
 
@@ -240,7 +240,7 @@ async fn the_requests_of_an_approver_are_counted_and_journaled() {
     let start = builder.journal(journal.clone()).build().unwrap().start(given());
     let handle = start.handle();
     assert_eq!(start.await.unwrap(), "Ann has the key of 7");
-    assert_eq!(handle.usage().requests, 1);
+    assert_eq!(handle.usage().model.requests, 1);
     let requests = recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::ModelRequest { .. })).count();
     assert_eq!(requests, 1);
     let asked = recorder.events().into_iter().find(|event| &*event.name == "llm_ask").unwrap();
