@@ -6,7 +6,7 @@ use llm_do::approval::{Decision, Policy, Rule, ValueOrigin};
 use llm_do::context::{InputHandler, InputRequest};
 use llm_do::error::{BoxError, chain};
 use llm_do::event::EventKind;
-use llm_do::guard::{FunctionGuard, Refusal};
+use llm_do::guard::{FunctionGuard, Guard, GuardedCall, Refusal};
 use llm_do::journal::MemoryJournal;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
@@ -146,6 +146,34 @@ async fn a_guard_decides_by_origins() {
     let runtime = builder("DE66-EVIL").approve_with(|_| async { Decision::approve() }).guard(guard).build().unwrap();
     runtime.run(request()).await.unwrap();
     assert_eq!(*lines.lock().unwrap(), [LINE]);
+}
+
+/// A guard that reads an invoice before each call of a tool that may change something.
+#[derive(Debug)]
+struct Curious;
+
+#[async_trait]
+impl Guard for Curious {
+    fn name(&self) -> &str {
+        "curious"
+    }
+
+    async fn before_call(&self, call: &mut GuardedCall<'_>) -> Result<(), Refusal> {
+        if call.name() == "wire_money" {
+            let read = call.ctx().call_tool("read_invoice", json!({ "file": "other.txt" })).await;
+            assert!(read.is_ok(), "{read:?}");
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_a_guard_reads_is_not_what_the_caller_has_read() {
+    let approver = Scripted::approving();
+    let runtime = builder("DE11-OWN").approver(approver.clone()).guard(Curious).build().unwrap();
+    runtime.run(request()).await.unwrap();
+    let read: Vec<_> = approver.asked()[0].origins.read().map(|read| read.summary.to_string()).collect();
+    assert_eq!(read, ["read_invoice(file=\"invoice.txt\")"]);
 }
 
 /// A model for the reader, which returns the account in an invoice.

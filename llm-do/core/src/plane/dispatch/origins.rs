@@ -36,7 +36,7 @@ pub(super) struct OpenReading {
 #[inline]
 pub(super) fn begin(call: &Call<'_>, prepared: &mut Prepared) -> Option<OpenReading> {
     let ctx = call.ctx;
-    if ctx.frame().by == Caller::User || !ctx.tracks_origins() {
+    if ctx.frame().by == Caller::User || !ctx.tracks_origins() || is_of_guard(ctx) {
         return None;
     }
     let arguments = prepared.share_arguments().ok();
@@ -44,6 +44,11 @@ pub(super) fn begin(call: &Call<'_>, prepared: &mut Prepared) -> Option<OpenRead
     let arguments = arguments.as_deref().unwrap_or(&none);
     let summary = call_summary::listed(ctx.name(), arguments).into();
     Some(OpenReading { summary, label: label(call, arguments) })
+}
+
+/// Returns whether a guard made the call, with the context of a caller that does not get the result.
+fn is_of_guard(ctx: &CallContext) -> bool {
+    ctx.frame().is_unguarded && !ctx.caller().is_some_and(|caller| caller.frame().is_unguarded)
 }
 
 /// Returns the label of what a call returns, besides that of what it reads; a call that makes calls starts with that of its arguments.
