@@ -154,7 +154,7 @@ struct Curious;
 
 #[async_trait]
 impl Guard for Curious {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "curious"
     }
 
