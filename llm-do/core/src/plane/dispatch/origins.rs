@@ -36,14 +36,17 @@ pub(super) struct OpenReading {
 #[inline]
 pub(super) fn begin(call: &Call<'_>, prepared: &mut Prepared) -> Option<OpenReading> {
     let ctx = call.ctx;
-    if ctx.frame().by == Caller::User || !ctx.tracks_origins() || is_of_guard(ctx) {
+    if ctx.frame().by == Caller::User || !ctx.tracks_origins() {
         return None;
     }
     let arguments = prepared.share_arguments().ok();
     let none = Value::Null;
     let arguments = arguments.as_deref().unwrap_or(&none);
-    let summary = call_summary::listed(ctx.name(), arguments).into();
-    Some(OpenReading { summary, label: label(call, arguments) })
+    let label = label(call, arguments);
+    if is_of_guard(ctx) {
+        return None;
+    }
+    Some(OpenReading { summary: call_summary::listed(ctx.name(), arguments).into(), label })
 }
 
 /// Returns whether a guard made the call, with the context of a caller that does not get the result.
@@ -88,7 +91,10 @@ impl Run {
             return Label::Trusted;
         }
         let untrusted = |is_untrusted| if is_untrusted { Label::Untrusted } else { Label::Trusted };
-        let Some(shown) = shown else { return untrusted(!self.plane.config.processors.is_empty()) };
+        let Some(shown) = shown else {
+            // Code may have put what it read into the messages of a thread.
+            return untrusted(!self.plane.config.processors.is_empty() || worker.frame().thread.is_some());
+        };
         let name = Callee::Shown(shown).resolve(worker.declared());
         match name.and_then(|name| self.plane.registry.get(name)) {
             Some(tool) if tool.server().is_some() || !tool.is_composite() => self.approvals().source_label(tool),
