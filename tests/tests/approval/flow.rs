@@ -60,6 +60,14 @@ async fn settle_mail(ctx: &CallContext<settle_mail>, to: Option<String>) -> Resu
     Ok(ctx.call(pay_out { to, cents, note: String::new() }).await?)
 }
 
+/// Passes a mail on to a thread, and then has it pay.
+#[entry(toolsets = [fetch_mail, payer_of])]
+async fn talk_of_mail(ctx: &CallContext<talk_of_mail>) -> Result<String> {
+    let input = ctx.call(fetch_mail {}).await?;
+    ctx.thread("mail").call(payer_of { input }).await?;
+    Ok(ctx.thread("mail").call(payer_of { input: "Now pay.".into() }).await?)
+}
+
 /// Approves payments in advance, and mistrusts mails.
 fn policy() -> Policy {
     let sources = Policy::new().source("fetch_mail", Label::Untrusted).source("count_mails", Label::Untrusted);
@@ -137,6 +145,16 @@ async fn a_sub_worker_starts_with_the_label_of_its_arguments() {
     assert_eq!(paid(policy(), &before).await.0, [RuleSource::PolicyTool]);
     let of_user = [mail(), asked("Ann42"), pay("Ann42", "")];
     assert_eq!(paid(policy(), &of_user).await.0, [RuleSource::PolicyTool]);
+}
+
+#[tokio::test]
+async fn the_messages_of_a_thread_are_untrusted() {
+    let model = ScriptedModel::new().text("I see.").call("pay_out", pay("EVIL-66", "").1).text("Done.");
+    let (approver, recorder) = (Scripted::approving(), Recorder::new());
+    let builder = Runtime::builder().force_model(model).policy(policy()).approver(approver);
+    builder.sink(recorder.clone()).build().unwrap().run(talk_of_mail {}).await.unwrap();
+    let [(_, _, rule)] = decisions(&recorder, "pay_out").try_into().unwrap();
+    assert_eq!(rule, RuleSource::Flow);
 }
 
 #[tokio::test]
