@@ -97,7 +97,7 @@ pub struct ReadResult {
     pub tool: Arc<str>,
     /// The call in one line, such as `read_file(path="bill.txt")`.
     pub summary: Arc<str>,
-    /// The calls, each in one line, whose results the callee itself had read, such as a worker that summarizes files: the first 20.
+    /// The calls, each in one line, whose results the callee itself had read, such as a worker that summarizes files: sorted, at most 20.
     pub through: Arc<[Arc<str>]>,
     /// Whose text the result may carry; without [sources](crate::plane::approval::Policy::source), all results are trusted.
     pub label: Label,

@@ -1,6 +1,6 @@
 //! What one call notes of the results that it gets.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -187,19 +187,14 @@ impl OriginNotes {
     }
 
     /// Returns the calls whose results the call has read, also inside the calls that it made.
+    ///
+    /// Sorted, since concurrent calls end in another order in each process.
     pub(crate) fn through(&self) -> Vec<Arc<str>> {
-        let mut through = self.replayed.get().cloned().unwrap_or_default();
-        for result in self.readings().iter().filter_map(|reading| reading.result()) {
-            for summary in std::iter::once(&result.summary).chain(result.through.iter()) {
-                if through.len() == MAX_THROUGH {
-                    return through;
-                }
-                if !through.contains(summary) {
-                    through.push(Arc::clone(summary));
-                }
-            }
-        }
-        through
+        let readings = self.readings();
+        let results = readings.iter().filter_map(|reading| reading.result());
+        let summaries = results.flat_map(|result| std::iter::once(&result.summary).chain(&*result.through));
+        let all: BTreeSet<_> = summaries.chain(self.replayed.get().into_iter().flatten()).collect();
+        all.into_iter().take(MAX_THROUGH).map(Arc::clone).collect()
     }
 }
 
