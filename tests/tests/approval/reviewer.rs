@@ -6,7 +6,7 @@ use llm_do::journal::{MemoryJournal, Record, StepKind};
 use llm_do::model::{ErrorKind, ProviderError};
 use llm_do::prelude::*;
 use llm_do::runtime::{BuildError, RuntimeBuilder};
-use llm_do::testing::{Answer, FunctionModel, Recorder, ScriptedModel};
+use llm_do::testing::{Answer, FunctionModel, RecordedRequest, Recorder, ScriptedModel};
 use llm_do::{Limits, Value, async_trait, json};
 
 use super::{Scripted, decisions};
@@ -259,7 +259,7 @@ async fn a_models_call_is_reviewed_and_its_refusal_goes_back() {
         .text("I did not.");
     let runtime = reviewed(model.clone()).build().unwrap();
     assert_eq!(runtime.run(janitor { input: "Tidy up.".into() }).await.unwrap(), "I did not.");
-    let reviews: Vec<_> = model.requests().iter().map(|request| request.last_text()).collect();
+    let reviews: Vec<_> = model.requests().iter().map(RecordedRequest::last_text).collect();
     assert!(reviews[1].contains("\"Eve\"") && reviews[1].contains("unknown"), "{}", reviews[1]);
     let told: Value = serde_json::from_str(&reviews[2]).unwrap();
     assert_eq!(told["error"], "call to `give_key` denied: Eve is unknown");
