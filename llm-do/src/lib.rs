@@ -177,11 +177,14 @@ pub use llm_do_core::session::runtime::{Chat, Runtime};
 
 /// Which calls need approval, and who decides.
 pub mod approval {
-    pub use llm_do_core::observe::event::{ApprovalScope, DecidedBy, RuleSource};
-    pub use llm_do_core::plane::approval::{
-        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, Decision, InboxApprover,
-        PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, Rule, WorkerRule,
+    pub use llm_do_core::observe::event::{
+        ApprovalScope, ArgumentOrigin, DecidedBy, Label, ResultOrigin, RuleSource, ValueOrigin,
     };
+    pub use llm_do_core::plane::approval::{
+        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, InboxApprover,
+        PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, ReviewVerdict, Rule, WorkerRule,
+    };
+    pub use llm_do_core::plane::origin::{Origins, ReadResult, RootCall};
 }
 
 /// What functions get from the call they run in, and what they ask of it.

@@ -6,6 +6,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use llm_do_core::base::clip::clip;
 use llm_do_core::plane::approval::{ApprovalRequest, Approver, Decision};
+use llm_do_core::plane::context::CallContext;
 use serde_json::Value;
 
 use super::console::Console;
@@ -17,6 +18,9 @@ const PREVIEW_LINES: usize = 60;
 const PREVIEW_BYTES: usize = 12_000;
 /// The maximum size of arguments that are shown with the question, in bytes.
 const ARGUMENTS_BYTES: usize = 4_000;
+
+/// The maximum size of the line about where values came from, and of the reason of a reviewer, in bytes.
+const ORIGINS_BYTES: usize = 2_000;
 
 const CHOICES: &str = "Approve? [y]es, [s]ession, [a]lways, [n]o and why, s[t]op, [e]dit, [d]etails: ";
 
@@ -30,7 +34,7 @@ const CLOSED: &str = "the user closed the terminal";
 
 #[async_trait]
 impl Approver for TerminalUser {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         let (request, rules) = (request.clone(), self.rules().clone());
         let decision = self.ask(move |console| Dialogue { request: &request, console, rules: &rules }.decide());
         decision.await.unwrap_or_else(Decision::undecided)
@@ -79,6 +83,12 @@ impl<C: Console> Dialogue<'_, C> {
     /// Asks until the user decides.
     fn decide(mut self) -> io::Result<Decision> {
         self.console.show(&question(self.request))?;
+        if let Some(line) = self.request.origin_line() {
+            self.console.show_text(&cut(&line, ORIGINS_BYTES))?;
+        }
+        if let Some(review) = self.request.review_text() {
+            self.console.show_text(&cut(&review, ORIGINS_BYTES))?;
+        }
         if let Some(given) = &self.request.given {
             let given = cut(&given.to_string(), ARGUMENTS_BYTES);
             self.console.show_text(&format!("Arguments as given: {given}"))?;
@@ -251,7 +261,9 @@ fn question(request: &ApprovalRequest) -> String {
 
 #[cfg(test)]
 mod tests {
+    use llm_do_core::observe::event::{ArgumentOrigin, ResultOrigin, ValueOrigin};
     use llm_do_core::plane::approval::ApprovalRequest;
+    use llm_do_core::plane::origin::Origins;
     use serde_json::json;
 
     use super::{Decision, Dialogue, Value};
@@ -323,6 +335,22 @@ mod tests {
         assert!(shown.starts_with(r#"`main` wants to call write(path="a.txt", text="one\ntwo\u{1b}[2J")"#), "{shown}");
         assert!(shown.contains("  │ text:\n  │     one\n  │     two\\u{1b}[2J\n"), "{shown}");
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    }
+
+    #[test]
+    fn where_a_value_came_from_and_the_review_are_shown_before_the_prompt() {
+        let mut request = request();
+        let bill = ResultOrigin::new("read_file", "read_file(path=\"bill.txt\")");
+        let path = ArgumentOrigin::new("path", ValueOrigin::Result(bill));
+        let text = ArgumentOrigin::new("text", ValueOrigin::User);
+        request.origins = Origins::new(vec![path, text]);
+        request.review = Some("the path is\nnot asked for".to_owned());
+        let shown = decide(&request, "").1;
+        let line = "  │ path: from `read_file(path=\"bill.txt\")`, not in your request\n";
+        let review = "  │ the reviewer did not decide: the path is\\nnot asked for\nApprove?";
+        assert!(shown.contains(&format!("{line}{review}")), "{shown}");
+        let details = decide(&request, "d\n").1;
+        assert!(details.contains("text: in your request"), "{details}");
     }
 
     #[test]

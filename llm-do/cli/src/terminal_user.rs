@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use llm_do_core::plane::approval::{ApprovalRequest, Approver, Decision};
+use llm_do_core::plane::context::CallContext;
 use std::io::{self, Write};
 use tokio::sync::oneshot;
 
@@ -79,7 +80,7 @@ pub(super) struct NoTerminalApprover;
 
 #[async_trait]
 impl Approver for NoTerminalApprover {
-    async fn review(&self, _: &ApprovalRequest) -> Decision {
+    async fn review(&self, _: &ApprovalRequest, _: &CallContext) -> Decision {
         Decision::undecided("no terminal to ask the user")
     }
 }

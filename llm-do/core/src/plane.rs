@@ -2,6 +2,7 @@
 
 pub mod approval;
 pub mod call_stream;
+mod call_summary;
 #[doc(hidden)]
 pub mod config;
 pub mod context;
@@ -20,6 +21,7 @@ pub mod instance;
 pub mod mailbox;
 #[doc(hidden)]
 pub mod model_choice;
+pub mod origin;
 pub mod plan;
 pub mod registry;
 #[cfg(feature = "script")]

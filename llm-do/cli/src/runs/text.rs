@@ -183,6 +183,14 @@ impl Wait {
         if self.answer.is_some() || self.is_withdrawn { "asked" } else { "waits for" }
     }
 
+    /// Returns what is known of where a call came from that needs approval, a line each.
+    fn context(&self) -> Vec<String> {
+        let context = &self.request["context"];
+        let review = context["review"].as_str().map(|review| format!("the reviewer did not decide: {review}"));
+        let line = context["line"].as_str().map(str::to_owned);
+        line.into_iter().chain(review).map(|text| printable_line(&text)).collect()
+    }
+
     /// Describes the question, by its kind.
     fn asks(&self) -> String {
         match self.request["prompt"].as_str().or(self.request["summary"].as_str()) {
@@ -243,7 +251,7 @@ impl fmt::Display for Wait {
                 write!(f, "\nanswered by `{by}`{at}: {}", cut(&answer.to_string()))
             }
             (None, _) if self.is_withdrawn => f.write_str("\nwithdrawn"),
-            (None, _) => Ok(()),
+            (None, _) => self.context().iter().try_for_each(|line| write!(f, "\n{line}")),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! For each call, the [`Policy`] of the program and what tools declare give one [`Rule`]: the call runs, is blocked, or needs
 //! approval. In the last case, it becomes an [`ApprovalRequest`], which is submitted to the [`Approvals`] of its run. There, the
 //! [`ApprovalMode`] decides about it, or an approval in memory that covers equal calls. Otherwise it waits in the approval queue,
-//! where equal requests of one caller share an answer, until the [`Approver`] returns a [`Decision`]; an [`ApprovalInbox`] is the
+//! where equal requests of one caller share an answer, until the [reviewer](Policy::reviewer) decides, or the [`Approver`] returns a [`Decision`]; an [`ApprovalInbox`] is the
 //! approver whose requests another task answers. While edited arguments cannot run, the approver is asked again. The result is an
 //! `Approval`: the verdict with the edited arguments, who decided, and the [scope](ApprovalScope). The journal records it, an event
 //! reports it, and the memory keeps it if it covers more than its call.
@@ -20,6 +20,7 @@ mod policy;
 mod queue;
 mod request;
 mod review;
+mod reviewer;
 mod rule;
 mod rule_set;
 mod rules;
@@ -42,11 +43,14 @@ pub use self::overview::{ApprovalOverview, RememberedApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub(crate) use self::request::{LazyRequest, may_have_happened};
-pub(crate) use self::review::ShowPreview;
+pub(crate) use self::review::{OpenReview, ShowPreview};
+pub(crate) use self::reviewer::Reviewer;
+pub use self::reviewer::{CallReview, ReviewVerdict};
 pub(crate) use self::rule::AppliedRule;
 pub use self::rule::Rule;
 pub(crate) use self::submitted::SubmittedRequest;
 use crate::base::error::CallError;
+use crate::base::usage::UsageTree;
 use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -67,6 +71,9 @@ pub(crate) struct Approval {
     /// Whether a denial ends the run instead of being returned to a model. Default in older records: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) stops: bool,
+    /// What its review used, so that a replay counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Box<UsageTree>>,
 }
 
 /// Whether a call may run.
@@ -85,7 +92,7 @@ enum Verdict {
 
 impl Approval {
     fn new(verdict: Verdict, by: DecidedBy) -> Self {
-        Self { verdict, by, scope: ApprovalScope::Call, environment: None, stops: false }
+        Self { verdict, by, scope: ApprovalScope::Call, environment: None, stops: false, usage: None }
     }
 
     pub(crate) fn approved(by: DecidedBy) -> Self {
@@ -206,10 +213,10 @@ impl Approval {
         !self.is_approved() || self.environment.as_ref().is_none_or(|own| own == environment)
     }
 
-    /// Returns whether a recorded approval holds in a later process: those of the approver do, and all denials.
+    /// Returns whether a recorded approval holds in a later process: those of the approver do, and the reviewer, and all denials.
     ///
     /// An approval by a mode or rule does not, since the mode or rule may have changed.
     pub(crate) fn is_lasting(&self) -> bool {
-        self.by == DecidedBy::Approver || !self.is_approved()
+        self.by.is_judgment() || !self.is_approved()
     }
 }

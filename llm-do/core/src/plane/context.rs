@@ -9,6 +9,7 @@ mod host;
 mod inject;
 mod journaled;
 mod metered;
+mod origins;
 mod requests;
 mod thread;
 mod time;

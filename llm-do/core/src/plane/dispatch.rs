@@ -13,6 +13,7 @@ mod instances;
 mod instructions;
 mod journal;
 mod limits;
+mod origins;
 mod perform;
 mod pipeline;
 mod report;
@@ -104,6 +105,8 @@ pub(crate) struct Run {
     approvals: Option<Approvals>,
     /// The approvals that are remembered for the run.
     approved: RunScope,
+    /// Whether anybody may decide about its calls: then they note what they read.
+    tracks_origins: bool,
     /// The project's root and the working directory; set when an approval needs them.
     folders: OnceLock<[String; 2]>,
 }
@@ -126,8 +129,11 @@ impl Run {
         approved: RunScope,
         mut settings: RunSettings,
     ) -> Self {
+        let approvals = settings.approvals(&plane);
+        let tracks_origins = approvals.as_ref().unwrap_or(&plane.approvals).use_origins() || plane.guards.is_some();
         Self {
-            approvals: settings.approvals(&plane),
+            approvals,
+            tracks_origins,
             events: RunEvents::new(&plane, std::mem::take(&mut settings.sinks)),
             guards: plane.guards.clone(),
             background: Background {

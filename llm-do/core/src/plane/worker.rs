@@ -134,6 +134,7 @@ impl WorkerRun {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
+        self.ctx.note_conversation(history.messages());
         let mut messages = Vec::from(history);
         messages.push(message);
         let loaded = self

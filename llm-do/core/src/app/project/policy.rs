@@ -67,6 +67,12 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
                     policy.place_on_unknown(&name.name, at(name.place));
                 }
             }
+            Content::Map(parts) if kind.name == "flow" => {
+                for (_, names) in parts {
+                    let Content::Map(names) = &names.content else { continue };
+                    names.iter().for_each(|(name, _)| policy.place_flow(&name.name, at(name.place)));
+                }
+            }
             Content::Map(rules) => rules.iter().for_each(|(name, _)| policy.place(&name.name, at(name.place))),
             Content::List(calls) => {
                 for (index, call) in calls.iter().enumerate() {

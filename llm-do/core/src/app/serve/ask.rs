@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use crate::base::error::BoxError;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision};
+use crate::plane::context::CallContext;
 use crate::plane::user_input::{InputHandler, InputRequest};
 
 /// Never answers, so that the answers to promises hold.
@@ -12,7 +13,7 @@ pub(super) struct Absent;
 
 #[async_trait]
 impl Approver for Absent {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         if request.promise.is_none() {
             return Decision::undecided("the call is not recorded");
         }

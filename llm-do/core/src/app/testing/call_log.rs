@@ -108,12 +108,13 @@ fn is_about_model(kind: &EventKind) -> bool {
     )
 }
 
-/// Formats an event as its kind and its other fields, without times and callers.
+/// Formats an event as its kind and its other fields, without times and callers, on which origins depend.
 fn describe(kind: &EventKind) -> String {
     let Ok(Value::Object(fields)) = serde_json::to_value(kind) else { return format!("{kind:?}") };
     let word = fields["kind"].as_str().unwrap_or_default().to_owned();
     let is_call = matches!(kind, EventKind::CallStarted { .. } | EventKind::CallRefused { .. });
-    let is_kept = |field: &str| !(matches!(field, "kind" | "elapsed_ms" | "replayed") || is_call && field == "by");
+    let is_kept =
+        |field: &str| !(matches!(field, "kind" | "elapsed_ms" | "replayed" | "origins") || is_call && field == "by");
     let fields: Map<_, _> = fields.into_iter().filter(|(field, _)| is_kept(field)).collect();
     format!("{word} {}", Value::Object(fields))
 }

@@ -9,13 +9,14 @@ use crate::plane::approval::RefusedEdit;
 /// Records a request, an approval or a question, or the answer to one.
 pub(super) fn ask_or_answer(call: &mut Call, event: &Event) {
     match &event.kind {
-        EventKind::ApprovalAsked { arguments, .. } => {
+        EventKind::ApprovalAsked { arguments, origins, .. } => {
             if call.arguments.is_null() {
                 call.arguments = arguments.clone();
             }
             // An unanswered approval is asked for again.
             if !reopen_approval(call) && open_approval(call).is_none_or(|open| call.repeats.approvals.is_new(open)) {
-                call.approvals.push(Approval { asked: Some(event.time), ..Approval::default() });
+                let (asked, origins) = (Some(event.time), origins.clone());
+                call.approvals.push(Approval { asked, origins, ..Approval::default() });
             }
         }
         EventKind::EditRefused { arguments, rule, reason } => {
@@ -98,7 +99,7 @@ fn refuse_edit(call: &mut Call, edit: RefusedEdit) {
 /// Records a decision, unless an earlier attempt has it: a rule or a mode decides in each attempt, and a person once.
 fn decide(call: &mut Call, decided: Decided, is_replay: bool) {
     let open = open_approval(call);
-    let is_repeated = |earlier: &Decided| is_replay || (decided.by != DecidedBy::Approver && earlier.is_same(&decided));
+    let is_repeated = |earlier: &Decided| is_replay || (!decided.by.is_judgment() && earlier.is_same(&decided));
     let repeated = call.repeats.approvals.next(|place| call.approvals[place].decided.as_ref().is_some_and(is_repeated));
     match open {
         // This approval is only asked for again by the replay.

@@ -10,7 +10,7 @@ use super::figures::Figures;
 use super::repeats::Repeats;
 use super::times::Times;
 use super::work::Work;
-use crate::observe::event::{ApprovalScope, Caller, DecidedBy, ItemKind, RuleSource};
+use crate::observe::event::{ApprovalScope, ArgumentOrigin, Caller, DecidedBy, ItemKind, RuleSource};
 use crate::plane::approval::RefusedEdit;
 
 /// A call of a run.
@@ -101,6 +101,9 @@ pub(super) struct ModelRequest {
 pub(super) struct Approval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked: Option<Timestamp>,
+    /// Where the values of the arguments came from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) origins: Vec<ArgumentOrigin>,
     /// The approver's arguments that could not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) refused_edits: Vec<RefusedEdit>,

@@ -133,6 +133,8 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
     let mut lines = Vec::new();
     for decision in &call.approvals {
         lines.extend(decision.refused_edits.iter().map(|edit| ("?", refused(edit), Some(YELLOW))));
+        let foreign = decision.origins.iter().filter(|found| !found.origin.is_own());
+        lines.extend(foreign.map(|found| ("?", format!("{}: {}", found.argument, found.origin), Some(YELLOW))));
         lines.extend(approval(decision));
     }
     for question in &call.questions {
@@ -183,13 +185,14 @@ fn approval(approval: &Approval) -> Option<(&'static str, String, Option<&'stati
     let Some(decided) = &approval.decided else {
         return Some(("?", "waits for approval".to_owned(), Some(YELLOW)));
     };
-    if decided.approved && !matches!(decided.by, DecidedBy::Approver | DecidedBy::Memory) {
+    if decided.approved && !matches!(decided.by, DecidedBy::Approver | DecidedBy::Reviewer | DecidedBy::Memory) {
         return None;
     }
     let by = match decided.by {
         DecidedBy::Policy => "a rule",
         DecidedBy::Mode => "the approval mode",
         DecidedBy::Approver => "the approver",
+        DecidedBy::Reviewer => "the reviewer",
         DecidedBy::Memory => "an earlier decision",
         DecidedBy::Cancellation => "the end of the run",
     };

@@ -68,10 +68,19 @@ pub enum DecidedBy {
     Mode,
     /// The approver.
     Approver,
+    /// The worker that [reviews](crate::plane::approval::Policy::reviewer) calls before the approver is asked.
+    Reviewer,
     /// An earlier decision, whose [scope](ApprovalScope) covers the call.
     Memory,
     /// The run was cancelled before a decision.
     Cancellation,
+}
+
+impl DecidedBy {
+    /// Returns whether the approver or the reviewer decided: such a decision is recorded, and holds in a resumed run.
+    pub(crate) fn is_judgment(self) -> bool {
+        matches!(self, Self::Approver | Self::Reviewer)
+    }
 }
 
 /// Which equal calls an approval covers: calls of the same tool with the same arguments.
@@ -104,6 +113,8 @@ pub enum RuleSource {
     User,
     /// The policy's function.
     Function,
+    /// An untrusted value would steer the call: see [`Policy::source`](crate::plane::approval::Policy::source).
+    Flow,
     /// The policy's rule for calls with exactly these arguments.
     PolicyCall,
     /// The policy's rule for calls whose arguments match a condition.

@@ -11,6 +11,7 @@ use super::content::{ContentFile, RequestContent};
 use super::detail::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
+use super::origin::ArgumentOrigin;
 use super::parts::EventPart;
 use super::planned::{PlannedApproval, PlannedKind};
 use super::value::EventValue;
@@ -110,6 +111,9 @@ pub enum EventKind {
         position: usize,
         /// The number of questions in the queue so far.
         total: usize,
+        /// Where the values of the arguments came from.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        origins: Vec<ArgumentOrigin>,
     },
     /// Whether the call may run was decided.
     ApprovalDecided {

@@ -78,7 +78,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn rule() -> impl Strategy<Value = RuleSource> {
     use RuleSource::{
-        DeclaredTool, DeclaredToolset, Effect, Function, Journal, PolicyCall, PolicyCondition, PolicyTool,
+        DeclaredTool, DeclaredToolset, Effect, Flow, Function, Journal, PolicyCall, PolicyCondition, PolicyTool,
         PolicyToolset, PolicyWorker, PolicyWorkers, User,
     };
     prop_oneof![
@@ -86,6 +86,7 @@ fn rule() -> impl Strategy<Value = RuleSource> {
             User,
             Journal,
             Function,
+            Flow,
             PolicyCall,
             PolicyCondition,
             PolicyTool,
@@ -193,6 +194,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 given,
                 position,
                 total,
+                origins: Vec::new(),
             })
             .boxed(),
         EventKind::ApprovalDecided { .. } => approval_decided(),
@@ -276,7 +278,14 @@ fn call_planned() -> BoxedStrategy<EventKind> {
 
 /// Any decision about an approval.
 fn approval_decided() -> BoxedStrategy<EventKind> {
-    let by = of([DecidedBy::Policy, DecidedBy::Mode, DecidedBy::Approver, DecidedBy::Memory, DecidedBy::Cancellation]);
+    let by = of([
+        DecidedBy::Policy,
+        DecidedBy::Mode,
+        DecidedBy::Approver,
+        DecidedBy::Memory,
+        DecidedBy::Cancellation,
+        DecidedBy::Reviewer,
+    ]);
     // Null cannot be distinguished from absent arguments.
     let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
     (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES), any::<bool>())
@@ -342,7 +351,14 @@ fn kinds() -> Vec<EventKind> {
             rule: None,
             ran: false,
         },
-        EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, given: None, position: 0, total: 0 },
+        EventKind::ApprovalAsked {
+            summary: none(),
+            arguments: Value::Null,
+            given: None,
+            position: 0,
+            total: 0,
+            origins: Vec::new(),
+        },
         EventKind::ApprovalDecided {
             approved: true,
             by: DecidedBy::Policy,

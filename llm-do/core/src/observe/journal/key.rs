@@ -18,6 +18,9 @@ use super::{StepKind, StepSpec};
 use crate::base::error::{CallError, ErrorId};
 use crate::base::mutex::IgnorePoison;
 
+/// The part of an approval below which the steps of its review are.
+pub(crate) const REVIEW: &str = "review";
+
 /// Precedes the thread in the key of a call that continues one.
 const THREAD: &str = "%40";
 
@@ -301,6 +304,12 @@ pub(super) fn call<'a>(key: &'a str, parent: &str) -> &'a str {
     let prefix = if parent.is_empty() { 0 } else { parent.len() + 1 };
     let end = key.get(prefix..).and_then(|rest| rest.find('/'));
     end.map_or(key, |end| &key[..prefix + end])
+}
+
+/// Returns whether a key is that of a step which a review of the call made, before the call began.
+pub(super) fn is_in_review(key: &str, call: &str) -> bool {
+    let part = key.strip_prefix(call).and_then(|rest| rest.split('/').nth(2));
+    part == Some(REVIEW)
 }
 
 /// Returns the key of the call that contains the call with this key; `None` for a root call.

@@ -11,6 +11,9 @@ use super::{JournalError, StepKind};
 /// The future of an answer. Dropping it withdraws the question.
 pub type PromiseFuture = BoxFuture<'static, Result<Value, JournalError>>;
 
+/// The field of a request that shows where it came from: an answer does not depend on it.
+pub(crate) const CONTEXT: &str = "context";
+
 /// The question of a step to a person.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -32,16 +35,24 @@ impl PromiseSpec {
         Self { key: key.into(), kind, request, is_repeated: false }
     }
 
-    /// Returns the digest of the content that the person sees; an answer contains it.
+    /// Returns the digest of the content that the person sees, without the request's origins; an answer contains it.
     #[cfg(feature = "serve")]
     #[doc(hidden)]
     #[must_use]
     pub fn digest(&self) -> String {
+        use std::borrow::Cow;
+
         use base64::Engine as _;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD;
         use sha2::{Digest, Sha256};
 
-        URL_SAFE_NO_PAD.encode(Sha256::digest(self.request.to_string().as_bytes()))
+        let mut request = Cow::Borrowed(&self.request);
+        if request.get(CONTEXT).is_some()
+            && let Value::Object(fields) = request.to_mut()
+        {
+            fields.shift_remove(CONTEXT);
+        }
+        URL_SAFE_NO_PAD.encode(Sha256::digest(request.to_string().as_bytes()))
     }
 }
 

@@ -215,18 +215,23 @@ impl<R: Recorded> Replay<R> {
     }
 
     /// Returns whether steps inside the call with this key are recorded, or asked a person. A part of the call itself,
-    /// such as its approval, does not count.
+    /// such as its approval and the review before it, does not count.
     pub(super) fn has_steps_inside(&self, call: &str) -> bool {
         let parent = key::parent(call).unwrap_or_default();
-        self.questions.has_inside(call) || self.inside(call).any(|slot| &**self.slots[slot].record.parent() != parent)
+        self.questions.has_inside(call) || self.inside(call).any(|slot| self.is_effect(slot, call, parent))
+    }
+
+    /// Returns whether a record inside of a call in `parent` is a step of that call, and not a part of it, such as its approval.
+    fn is_effect(&self, slot: usize, call: &str, parent: &str) -> bool {
+        let record = &self.slots[slot].record;
+        &**record.parent() != parent && !key::is_in_review(record.key(), call)
     }
 
     /// Returns the slot of the first record inside the call of a record.
     fn first_inside(&self, slot: usize) -> Option<usize> {
         let record = &self.slots[slot].record;
-        // A part of the call, such as its approval, has the same parent.
-        let inside = self.inside(record.call()).filter(|slot| self.slots[*slot].record.parent() != record.parent());
-        inside.min()
+        let inside = self.inside(record.call());
+        inside.filter(|slot| self.is_effect(*slot, record.call(), record.parent())).min()
     }
 
     /// Makes the calls optional that began after a forgotten failure, since the run may make other calls there.

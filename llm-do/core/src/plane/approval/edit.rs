@@ -100,6 +100,7 @@ impl RuleSet {
         let build = || -> Result<ApprovalRequest, Fault> {
             let mut request = request.clone();
             request.set_arguments(edited.shown()?);
+            request.origins = request.origins.of_edit(&request.arguments);
             Ok(request)
         };
         let ApprovalRequest { arguments: shown, given, .. } =

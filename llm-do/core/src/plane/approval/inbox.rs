@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{ApprovalRequest, Approver, Decision};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::ApprovalScope;
+use crate::plane::context::CallContext;
 
 /// Receives the requests of an [`InboxApprover`]: for user interfaces, servers and tests.
 ///
@@ -173,7 +174,7 @@ impl PendingApproval {
 
 #[async_trait]
 impl Approver for InboxApprover {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         let _entry = self.open.add(request.clone());
         let (pending, answered) = PendingApproval::new(request.clone());
         if self.sender.send(pending).is_err() {

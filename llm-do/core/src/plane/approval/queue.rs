@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::memory::{ApprovalMemory, EqualCall, LastingApproval, RunScope};
 use super::request::BatchTotal;
 use super::review::{RefusedEdits, Review, ShowPreview};
-use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval, SubmittedRequest};
+use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval, Reviewer, SubmittedRequest};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::{ApprovalScope, DecidedBy};
 
@@ -37,6 +37,8 @@ pub(super) struct ApprovalQueue {
     /// One permit for each request that the approver takes concurrently.
     permits: Arc<Semaphore>,
     session: Arc<ApprovalMemory>,
+    /// The worker that decides before the approver is asked.
+    reviewer: Option<Arc<Reviewer>>,
     open: Arc<Mutex<OpenRequests>>,
 }
 
@@ -61,10 +63,15 @@ struct OpenRequest {
 }
 
 impl ApprovalQueue {
-    pub(super) fn new(approver: Arc<dyn Approver>, widest: ApprovalScope) -> Self {
+    pub(super) fn new(approver: Arc<dyn Approver>, widest: ApprovalScope, reviewer: Option<Arc<Reviewer>>) -> Self {
         let concurrent = approver.max_concurrent().clamp(1, Semaphore::MAX_PERMITS);
         let permits = Arc::new(Semaphore::new(concurrent));
-        Self { approver, widest, permits, session: Arc::default(), open: Arc::default() }
+        Self { approver, widest, permits, session: Arc::default(), reviewer, open: Arc::default() }
+    }
+
+    /// Returns the worker that decides before the approver is asked.
+    pub(super) fn reviewer(&self) -> Option<&Arc<Reviewer>> {
+        self.reviewer.as_ref()
     }
 
     /// Remembers a lasting approval.
@@ -102,7 +109,7 @@ impl ApprovalQueue {
         // A call that may have had its effect needs a new answer.
         let is_remembered =
             || self.session.holds(&request, &call, &[ApprovalScope::Session]) || run.holds(&request, &call);
-        if request.began.is_none() && is_remembered() {
+        if request.began.is_none() && !request.is_held() && is_remembered() {
             return SubmittedRequest::decided(request, Approval::approved(DecidedBy::Memory));
         }
         let own = request.key.clone().filter(|_| request.began.is_some());
@@ -137,7 +144,8 @@ impl ApprovalQueue {
             let mut approval = review.ask(&*queue.approver, &asked, preview).await;
             // Narrowed before it is recorded, since a process that resumes the run may not know which approver
             // answered.
-            approval.scope = approval.scope.min(queue.widest);
+            let widest = if asked.is_held() { ApprovalScope::Call } else { queue.widest };
+            approval.scope = approval.scope.min(widest);
             if let Some(lasting) = LastingApproval::from_request(&asked, approval.scope) {
                 // Remembered before the request is removed, so that no equal call asks again.
                 queue.remember(lasting, &run);

@@ -1,7 +1,6 @@
 //! The request that an approver gets: a call, in one line and in full.
 
 mod lazy;
-mod summary;
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,12 +11,14 @@ use serde_json::{Value, json};
 
 pub(crate) use self::lazy::LazyRequest;
 use super::{EnvironmentDigest, RefusedEdit};
-use crate::base::printable::printable;
+use crate::base::printable::{printable, printable_line};
 use crate::declare::argument;
 use crate::declare::tool::Effect;
 use crate::observe::event::{DecidedBy, RuleSource};
-use crate::observe::journal::{PromiseSpec, StepKind};
+use crate::observe::journal::{CONTEXT, PromiseSpec, StepKind, digest};
+use crate::plane::call_summary;
 use crate::plane::context::Variant;
+use crate::plane::origin::Origins;
 use crate::plane::registry::{DisplayedArguments, NormalForm};
 
 /// A call that needs approval.
@@ -81,6 +82,11 @@ pub struct ApprovalRequest {
     /// The schema of the result of a call that [began](Self::began) before, if known: an answer that the call
     /// [happened](super::Decision::Happened) contains such a result.
     pub result_schema: Option<Value>,
+    /// What the call was made from: the user's request, what the caller has read, and where each value of the arguments came from.
+    pub origins: Origins,
+    /// Why a [reviewer](super::Policy::reviewer) did not decide about the call; `None` without one. It is text of a model: escape
+    /// it before it is displayed.
+    pub review: Option<String>,
     pub(super) total: BatchTotal,
     /// Where the rule comes from that requires approval.
     pub(crate) rule: RuleSource,
@@ -133,6 +139,8 @@ impl ApprovalRequest {
             began: None,
             approved_by: None,
             result_schema: None,
+            origins: Origins::default(),
+            review: None,
             total: BatchTotal::new(1),
             rule: RuleSource::Effect,
             variant: None,
@@ -173,12 +181,62 @@ impl ApprovalRequest {
         if let Some(edit) = &self.refused_edit {
             shown["refused_edit"] = json!(edit);
         }
+        // What it was made from may be known in another order in each process, so an answer does not depend on it.
+        if let Some(context) = self.context() {
+            shown[CONTEXT] = context;
+        }
         shown
+    }
+
+    /// Returns whether an untrusted value would steer the call: then each call needs the approval of a person.
+    pub(super) fn is_held(&self) -> bool {
+        self.rule == RuleSource::Flow
+    }
+
+    /// Returns what a reviewer sees of the call.
+    pub(super) fn for_review(&self) -> Value {
+        let mut shown = self.shown();
+        for ignored in ["can_be_edited", "summary"] {
+            shown.as_object_mut().and_then(|fields| fields.shift_remove(ignored));
+        }
+        shown
+    }
+
+    /// Returns the digest of what is reviewed: a review holds for nothing else.
+    pub(crate) fn review_digest(&self) -> String {
+        digest(&json!([self.shown(), self.environment]))
+    }
+
+    /// Returns what a person sees of where the call came from, and of its review.
+    fn context(&self) -> Option<Value> {
+        let mut context = self.origins.shown().unwrap_or_else(|| json!({}));
+        if let Some(line) = self.origin_line() {
+            context["line"] = line.into();
+        }
+        if let Some(review) = &self.review {
+            context["review"] = review.as_str().into();
+        }
+        Some(context).filter(|context| context.as_object().is_some_and(|fields| !fields.is_empty()))
+    }
+
+    /// Returns one line about where the values of the arguments came from that are not the user's; `None` if all are the user's, or
+    /// nothing is known. [`Origins::line`] has the details.
+    #[must_use]
+    pub fn origin_line(&self) -> Option<String> {
+        let line = self.origins.line()?;
+        Some(if self.is_held() { format!("untrusted values steer this call: {line}") } else { line })
     }
 
     /// Returns a text that the call may have had its effect, if it began before.
     pub(crate) fn may_have_happened(&self) -> Option<String> {
         self.began.map(may_have_happened)
+    }
+
+    /// Returns why its reviewer did not decide, if it was reviewed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn review_text(&self) -> Option<String> {
+        self.review.as_ref().map(|review| format!("the reviewer did not decide: {}", printable_line(review)))
     }
 
     /// Sets the arguments.
@@ -223,8 +281,8 @@ impl ApprovalRequest {
     #[must_use]
     pub fn summary(&self) -> String {
         let call = match &self.template {
-            Some(template) => summary::filled(template, &self.arguments),
-            None => summary::listed(&self.tool, &self.arguments),
+            Some(template) => call_summary::filled(template, &self.arguments),
+            None => call_summary::listed(&self.tool, &self.arguments),
         };
         match self.may_have_happened() {
             Some(text) => format!("{call} ({text})"),
@@ -262,6 +320,11 @@ impl ApprovalRequest {
         }
         if let Some(edit) = &self.refused_edit {
             text.push_str(&argument("refused edit", &edit.arguments));
+        }
+        for part in [self.origins.details(), self.review_text().unwrap_or_default()] {
+            if !part.is_empty() {
+                let _ = writeln!(text, "{part}");
+            }
         }
         if let Some(preview) = &self.preview {
             let _ = write!(text, "preview:\n    {}\n", preview.replace('\n', "\n    "));
@@ -304,6 +367,7 @@ pub(crate) fn may_have_happened(began: Timestamp) -> String {
 fn approved_by(by: DecidedBy) -> &'static str {
     match by {
         DecidedBy::Approver | DecidedBy::Memory => "the approver",
+        DecidedBy::Reviewer => "the reviewer",
         DecidedBy::Policy | DecidedBy::Mode | DecidedBy::Cancellation => "a rule or the approval mode",
     }
 }
@@ -320,7 +384,7 @@ fn effect_text(effect: Effect) -> &'static str {
 
 /// Formats an argument: a one-line value after its name, a value of several lines indented below it.
 fn argument(name: &str, value: &Value) -> String {
-    let name = summary::named(name);
+    let name = call_summary::named(name);
     let text = match value {
         Value::String(text) => text.clone(),
         other => format!("{other:#}"),

@@ -7,7 +7,7 @@ use super::rules::MatchingRule;
 use super::rules::Rules;
 use super::{AppliedRule, ApprovalRequest, LazyRequest, Rule};
 use crate::base::error::Fault;
-use crate::observe::event::Caller;
+use crate::observe::event::{Caller, Label};
 use crate::plane::registry::Registered;
 
 /// The rules for the calls of a run. The strictest rule holds: no runtime can allow calls that the policy of an outer
@@ -29,6 +29,25 @@ impl RuleSet {
         let outer = outer.outer.iter().chain([&outer.own]);
         let outer = outer.filter(|rules| !Arc::ptr_eq(rules, &self.own)).map(Arc::clone).collect();
         Self { own: Arc::clone(&self.own), outer }
+    }
+
+    /// Returns whether values are labelled.
+    pub(super) fn has_flow(&self) -> bool {
+        self.all().any(Rules::has_flow)
+    }
+
+    /// Returns the label of what a tool returns: the worst of all runtimes.
+    pub(super) fn source_label(&self, tool: &Registered) -> Label {
+        self.all().map(|rules| rules.source_label(tool)).max().unwrap_or_default()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Rules> {
+        std::iter::once(&self.own).chain(&*self.outer).map(AsRef::as_ref)
+    }
+
+    /// Returns whether a policy has a function that decides about calls.
+    pub(super) fn has_function(&self) -> bool {
+        self.own.has_function() || self.outer.iter().any(|outer| outer.has_function())
     }
 
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.

@@ -1,6 +1,7 @@
 //! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool that is called.
 
 mod explain;
+mod flow;
 mod outside;
 
 use std::borrow::Cow;
@@ -71,6 +72,11 @@ impl Rules {
         Ok(Self { policy, toolsets, tools })
     }
 
+    /// Returns whether the policy has a function that decides about calls.
+    pub(super) fn has_function(&self) -> bool {
+        self.policy.decide.is_some()
+    }
+
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&AppliedRule> {
         let rules = self.tool_rules(tool)?;
@@ -94,8 +100,11 @@ impl Rules {
         }
         let layer = fixed.layer;
         let of_arguments = |request: &ApprovalRequest| self.for_arguments(tool, request, layer);
-        let found = self.for_one_call(tool, by, request, of_arguments)?;
-        Ok(found.map_or(fixed, Cow::Owned))
+        let found = self.for_one_call(tool, by, request, of_arguments)?.map_or(fixed, Cow::Owned);
+        if found.is_blocked() {
+            return Ok(found);
+        }
+        Ok(self.hold(tool, request)?.map_or(found, Cow::Owned))
     }
 
     /// Returns the rule for one call that no rule for its tool blocks: that of the policy's function, or else the rule
@@ -137,6 +146,7 @@ impl Rules {
             caller: &request.caller,
             by,
             is_server_side: false,
+            origins: &request.origins,
         };
         self.decide(&call)
     }
@@ -163,6 +173,7 @@ impl Rules {
             caller: &request.caller,
             given: None,
             is_server_side: true,
+            origins: &request.origins,
             ..ProposedCall::new(&request.tool, &request.arguments)
         };
         self.decide(&call).unwrap_or(fixed)
@@ -186,7 +197,8 @@ impl Rules {
     fn resolve(&self, tool: &Registered) -> ToolRules {
         let plain = self.for_tool(tool, false);
         let with_files = Some(self.for_tool(tool, true)).filter(|with_files| with_files.rule != plain.rule);
-        let is_fixed = self.policy.decide.is_none() && with_files.is_none() && !self.has_calls_of(tool);
+        let depends = self.policy.decide.is_some() || self.has_calls_of(tool) || self.is_sink(tool);
+        let is_fixed = with_files.is_none() && !depends;
         ToolRules { plain, with_files, is_fixed }
     }
 

@@ -17,6 +17,7 @@ use crate::plane::call_stream::Pieces;
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
+use crate::plane::origin::OriginNotes;
 
 /// Distinguishes callees that are defined at run time under the same name: their full definition.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -68,6 +69,8 @@ pub(crate) struct CallFrame {
     pub(crate) is_unobserved: bool,
     /// Whether it is the worker of a shadow: it asks no user and is not in the journal.
     pub(crate) is_shadow: bool,
+    /// Whether it reviews a call for its approval, or is made by what does: its calls are never asked about.
+    pub(crate) is_review: bool,
     /// Whether it was made by a guard, directly or through other calls.
     pub(crate) is_unguarded: bool,
     /// The arguments of a worker: a nested call of the same worker with the same arguments is a cycle.
@@ -91,6 +94,8 @@ pub(crate) struct CallExtras {
     pub(crate) steps: LateSteps,
     /// The idempotency key of the call whose outcome its calls reconcile.
     pub(crate) reconciled: OnceLock<String>,
+    /// What it has read, for decisions about its calls.
+    pub(crate) origins: OriginNotes,
     /// Who receives the pieces of its result, if anyone does.
     pub(crate) pieces: Option<Arc<Pieces>>,
     /// The pauses while the run waited for people; only in the frame of its user.
@@ -152,6 +157,7 @@ impl CallFrame {
             is_worker: false,
             is_unobserved: false,
             is_shadow: false,
+            is_review: false,
             is_unguarded: false,
             arguments: OnceLock::new(),
             thread: None,
@@ -167,6 +173,11 @@ impl CallFrame {
         let mut messages = messages.map(|mut messages| std::mem::take(&mut *messages)).unwrap_or_default();
         messages.sort_by_key(|(call, _)| *call);
         messages.into_iter().map(|(_, message)| message).collect()
+    }
+
+    /// Returns whether it may ask neither an approver nor the user.
+    pub(crate) fn is_unattended(&self) -> bool {
+        self.is_shadow || self.is_review
     }
 
     /// Returns the rarely used data, if any.

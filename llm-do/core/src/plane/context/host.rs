@@ -16,7 +16,7 @@ use crate::base::error::{BoxError, CallError, ErrorTypes};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::observe::event::{Caller, EventKind, Label, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
@@ -46,8 +46,15 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns an error for a typed call if they never serialize one of their fields.
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError>;
 
+    /// Returns the label of an earlier result in the conversation of a worker, of the tool that it sees as `shown`; `None` for that of its
+    /// messages. Without sources, all are trusted.
+    fn earlier_label(&self, worker: &CallContext, shown: Option<&str>) -> Label;
+
     /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;
+
+    /// Returns whether anybody may decide about calls of the run: then its calls note what they read.
+    fn tracks_origins(&self) -> bool;
 
     /// Sends an event of the call with this frame to the sinks; `parent` is the call that made it.
     fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind);

@@ -24,6 +24,9 @@ use crate::plane::user_input::{InputHandler, InputRequest};
 /// The maximum number of times that a question is asked; stops a handler that always returns the same answer.
 const MAX_ASKED: u32 = 10;
 
+/// Precedes the answer in a message about a question.
+const ANSWERED: &str = "The user answered: ";
+
 impl CallContext {
     /// Returns the server-side tools that the worker may use.
     pub(crate) async fn permitted_server_side(
@@ -180,7 +183,7 @@ impl<S> CallContext<S> {
 
     async fn ask_user(&self, question: Question) -> Result<Vec<String>, CallError> {
         let tool = self.name().to_owned();
-        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_shadow).cloned() else {
+        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_unattended()).cloned() else {
             return Err(CallError::NoInput { tool });
         };
         if let Some(fault) = question.fault() {
@@ -220,7 +223,7 @@ impl<S> CallContext<S> {
         let answers = ended?.value;
         let answer = answers.join(", ");
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
-        self.add_user_message(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));
+        self.add_user_message(&format!("The user was asked: {prompt}\n{ANSWERED}{answer}"));
         Ok(answers)
     }
 
@@ -229,6 +232,10 @@ impl<S> CallContext<S> {
     /// A worker sees the messages in the order of its calls, in whichever order they were answered, so that a replay
     /// has the same order.
     pub(crate) fn add_user_message(&self, message: &str) {
+        // The last one: a question is not the user's own words.
+        if let Some((_, answer)) = message.rsplit_once(ANSWERED) {
+            self.note_answer(answer);
+        }
         let worker = self.frames().position(|frame| frame.is_worker);
         let count = worker.map_or(0, |index| index + 1);
         let mut call = 0;

@@ -6,6 +6,7 @@ mod preview;
 mod recorded;
 mod report;
 mod request;
+mod review;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use self::recorded::{keep_approval, keep_denial};
 use self::report::RequestReports;
 pub(super) use self::report::emit_decision;
 pub(super) use self::request::{approval_key, set_caller};
+pub(super) use self::review::open_review;
 use super::begun::{decide_begun, unfinished};
 use super::decode::decode_async;
 use super::guard::run_guards;
@@ -28,10 +30,16 @@ use super::unknown::Resumed;
 use super::{Plane, Run};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, DecidedBy, PlannedApproval, RuleSource};
-use crate::plane::approval::{AppliedRule, Approval, ApprovalMode, ApprovalRequest, LazyRequest, SubmittedRequest};
+use crate::plane::approval::{
+    AppliedRule, Approval, ApprovalMode, ApprovalRequest, LazyRequest, Reviewer, SubmittedRequest,
+};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
+
+/// Why a call is denied that needs approval where neither a person nor a reviewer can be asked.
+pub(super) const CANNOT_ASK: &str =
+    "a shadow cannot ask for approval, and neither can a review: it may only use what is pre-approved";
 
 /// The maximum number of times that guards may change the approver's arguments for one call; stops a guard that always
 /// changes them.
@@ -222,7 +230,11 @@ impl Run {
         request.environment = Some(self.environment(ctx, Some(tool)));
         request.is_asked_again = RecordedCall::has_answer(ctx, round);
         let preview = preview::of(ctx, tool, &request);
-        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved, preview, ctx.journal());
+        let submitted = {
+            let open = |reviewer: Option<&Arc<Reviewer>>| open_review(ctx, round, reviewer);
+            let (by, journal) = (ctx.frame().by, ctx.journal());
+            self.approvals().submit(tool, by, *request, &self.approved, journal, (preview, &open))
+        };
         self.ask(ctx, submitted, round).await
     }
 
@@ -305,7 +317,7 @@ impl Run {
             let (again, denied) = (submitted.clone(), step.clone());
             let keeps_denials = self.returns_denials_to(ctx);
             let is_recorded = move |answer: &Approval| {
-                answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved() && !answer.stops)
+                answer.by.is_judgment() || (keeps_denials && !answer.is_approved() && !answer.stops)
             };
             let asked = async move {
                 let environment = submitted.request.environment.clone();
@@ -350,12 +362,12 @@ impl Run {
     }
 }
 
-/// Returns the decision of a rule about a call; `None` if the call needs approval. A call of a shadow never asks the
+/// Returns the decision of a rule about a call; `None` if the call needs approval. A call of a shadow or of a review never asks the
 /// approver.
 fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
     // Otherwise, a model that continued without the call would be compared with one that made it.
-    let denied = || Approval::undecided("a shadow cannot ask for approval: it may only call pre-approved tools");
-    rule.approval().or_else(|| ctx.frame().is_shadow.then(denied))
+    let denied = || Approval::undecided(CANNOT_ASK);
+    rule.approval().or_else(|| ctx.frame().is_unattended().then(denied))
 }
 
 /// Waits for the answer to a request.

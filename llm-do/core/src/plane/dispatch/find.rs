@@ -81,6 +81,7 @@ pub(super) fn new_frame(
         declared: tool.and_then(|tool| tool.declared.clone()),
         limits: tool.and_then(|tool| limits::of_worker(run, tool)),
         is_shadow: from.is_shadow,
+        is_review: from.is_review,
         is_worker,
         is_unobserved: !run.events.is_observed,
         is_unguarded: caller.is_unguarded(),

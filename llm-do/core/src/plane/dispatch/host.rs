@@ -23,7 +23,7 @@ use crate::base::error::{BoxError, CallError, ErrorType, ErrorTypes};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::observe::event::{Caller, EventKind, Label, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
@@ -57,6 +57,14 @@ impl Host for Run {
 
     fn is_observed(&self) -> bool {
         self.events.is_observed
+    }
+
+    fn earlier_label(&self, worker: &CallContext, shown: Option<&str>) -> Label {
+        self.earlier_label(worker, shown)
+    }
+
+    fn tracks_origins(&self) -> bool {
+        self.tracks_origins
     }
 
     fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind) {

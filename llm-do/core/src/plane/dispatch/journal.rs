@@ -27,6 +27,7 @@ use crate::base::error::CallError;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep, StepKind, StepSpec, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
+use crate::plane::origin::OriginNotes;
 use crate::plane::registry::{Prepared, Registered};
 
 /// Replays a call that is recorded, or runs and records it.
@@ -131,7 +132,8 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
 
 /// Restores the effects of a recorded call on its run, and returns its result.
 fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
-    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, .. } = record;
+    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, label, .. } =
+        record;
     // The usage of guards of a root call is part of the run's usage, which is already counted then.
     let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
     if let Some(used) = usage.filter(|_| !is_counted()) {
@@ -142,6 +144,10 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
     if let Some((caller, code)) = ctx.caller().zip(ran_code) {
         // Later code of the worker finds its variables.
         caller.frame().extras_or_default().code.replayed.get_or_default().push(code);
+    }
+    if !read.is_empty() || !label.is_trusted() {
+        ctx.origin_notes().set_replayed(read);
+        ctx.origin_notes().join(label);
     }
     for message in &user_messages {
         ctx.add_user_message(message);
@@ -190,8 +196,11 @@ async fn run_for_record(
     let approved = approved.unwrap_or_default();
     let threads = ctx.thread_changes();
     let ran_code = ctx.frame().extras().and_then(|extras| extras.effects.ran_code.get()).cloned();
+    let notes = ctx.frame().extras().map(|extras| &extras.origins);
+    let read = notes.map(OriginNotes::through).unwrap_or_default();
+    let label = notes.map(OriginNotes::label).unwrap_or_default();
     let record = CallRecord::new(outcome, causes);
-    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, ..record })
+    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, label, ..record })
 }
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.

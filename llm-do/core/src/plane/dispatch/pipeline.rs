@@ -10,7 +10,7 @@ use super::find::{Found, callee, new_frame};
 use super::perform::perform;
 use super::report::{OpenCall, refuse};
 use super::unknown::Settled;
-use super::{Run, approve, deep, dry_run, find, guard, instances, journal, limits, report, shadow};
+use super::{Run, approve, deep, dry_run, find, guard, instances, journal, limits, origins, report, shadow};
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
 use crate::declare::tool::ToolReturn;
@@ -140,6 +140,7 @@ async fn execute(
     let cancel_on_drop = ctx.cancel_on_drop();
     yield_unless_cancelled(&ctx).await?;
     let mut call = Call { announced, ..Call::new(run, &ctx, tool) };
+    origins::note_root(&call, &mut prepared);
     if let Err(error) = admit(&mut call, &mut prepared).await {
         let arguments = if ctx.is_observed() { prepared.arguments_of_event().ok() } else { None };
         return Box::pin(report::refusal(run, &ctx, error, arguments)).await;
@@ -174,7 +175,11 @@ async fn run_admitted(call: &mut Call<'_>, prepared: Prepared) -> CallResult {
     }
     limits::start(call);
     report::start(call, &prepared);
+    let read = origins::begin(call, &mut prepared);
     let result = Next(&WRAPPERS).run(call, prepared).await;
+    if let Some(read) = read {
+        origins::finish(call.ctx, read, &result);
+    }
     report::finish(call, &result);
     result
 }

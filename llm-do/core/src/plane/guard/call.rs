@@ -9,6 +9,7 @@ use crate::declare::schema::dismantle;
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::CallContext;
+use crate::plane::origin::Origins;
 
 /// A call of a tool, worker or entry that a [`Guard`](super::Guard) inspects.
 #[derive(Debug)]
@@ -69,6 +70,13 @@ impl<'a> GuardedCall<'a> {
     /// The first use copies them, so check [`arguments`](Self::arguments) first.
     pub fn arguments_mut(&mut self) -> &mut Value {
         self.arguments.to_mut()
+    }
+
+    /// Returns what the call was made from: the user's request, what the caller has read, and where each value of the
+    /// [arguments](Self::arguments) came from, as they are now.
+    #[must_use]
+    pub fn origins(&self) -> Origins {
+        self.call.origins(&self.arguments, &Value::Null)
     }
 
     /// Returns the usage of the whole run so far.

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::form::{answer_schema, approval_message, decision, decision_schema, form, question_message, text};
 use crate::base::error::BoxError;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision, PendingApproval};
+use crate::plane::context::CallContext;
 use crate::plane::user_input::{self, InputHandler};
 
 /// A pending request of a run to its client.
@@ -54,7 +55,7 @@ impl Asker {
 
 #[async_trait]
 impl Approver for Asker {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         let (pending, answered) = PendingApproval::new(request.clone());
         match self.0.send(Ask::Approval(Box::new(pending))) {
             Ok(()) => answered.await.unwrap_or_else(|_| Decision::undecided(ENDED)),

@@ -49,7 +49,8 @@ pub(super) fn approval_message(request: &ApprovalRequest) -> String {
         Some(_) => "This call began before, and its result is not known. What became of it?",
         None => "Allow this call?",
     };
-    format!("{problem}{question}\n\n{shown}{more}")
+    let origins = request.origin_line().map(|line| format!("\n\n{line}")).unwrap_or_default();
+    format!("{problem}{question}{origins}\n\n{shown}{more}")
 }
 
 /// Describes a question.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::super::questions::Questions;
-use super::super::{JournalError, Promise, PromiseSpec, StepKind};
+use super::super::{CONTEXT, JournalError, Promise, PromiseSpec, StepKind};
 use super::in_flight::StepInFlight;
 use super::lease::Fence;
 use super::open_run::OpenRun;
@@ -172,7 +172,8 @@ fn store(
 
 /// Returns whether a request has the content that a person saw.
 ///
-/// The error of an earlier answer may differ, and the description of the tool, which a deployment may change.
+/// The error of an earlier answer may differ, and the description of the tool, which a deployment may change; also the origins, which
+/// concurrent calls may have read in another order.
 fn is_shown(request: &Value, shown: &str) -> bool {
     let request = request.to_string();
     if request == shown {
@@ -180,7 +181,7 @@ fn is_shown(request: &Value, shown: &str) -> bool {
     }
     let content = |text: &str| {
         let mut content: Value = serde_json::from_str(text).ok()?;
-        for ignored in ["problem", "refused_edit", "description"] {
+        for ignored in ["problem", "refused_edit", "description", CONTEXT] {
             content.as_object_mut()?.shift_remove(ignored);
         }
         Some(content)

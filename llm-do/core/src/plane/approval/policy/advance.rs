@@ -24,7 +24,9 @@ impl Policy {
         let sets = approved(&self.toolsets).map(|name| (place(name), format!("every call of the toolset `{name}`")));
         let calls = self.calls.iter().filter(|call| call.is_approval());
         let calls = calls.map(|call| (call.place.as_deref(), call.to_string()));
-        tools.chain(sets).chain(calls).chain(self.eased()).chain(self.reruns()).collect()
+        let reviewer = self.reviewer.iter().map(|worker| (None, format!("calls that the worker `{worker}` passes")));
+        let flow = self.flow.eased().map(|text| (None, text));
+        tools.chain(sets).chain(calls).chain(reviewer).chain(flow).chain(self.eased()).chain(self.reruns()).collect()
     }
 
     /// Lists the declared effects with which calls run without approval, or are repeated without a question.
@@ -50,6 +52,8 @@ impl Policy {
         self.calls.retain(|call| is_kept(&call.rule));
         self.effects.retain(|_, effect| matches!(effect, Effect::Undeclared | Effect::Destructive));
         self.on_unknown.retain(|_, setting| *setting != OnUnknown::Rerun);
+        self.reviewer = None;
+        self.flow.without_advance();
         self.fallback = self.fallback.map(|fallback| Box::new(fallback.without_advance()));
         self
     }

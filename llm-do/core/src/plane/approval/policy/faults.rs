@@ -7,6 +7,7 @@ use llm_do_worker_file::did_you_mean;
 
 use super::Policy;
 use crate::observe::event::ItemKind;
+use crate::plane::approval::Reviewer;
 use crate::plane::registry::Registry;
 
 /// The maximum number of unknown names with a suggestion, since each is compared with all names.
@@ -29,11 +30,15 @@ impl Policy {
         let is_checked = |name: &&Arc<str>| !registry.lacks(name);
         let calls = self.calls.iter().filter(|call| !call.is_approval() && is_checked(&&call.tool));
         let calls = calls.map(|call| (&call.tool, call.place.as_deref()));
+        let reviewer = self.reviewer.iter().filter(|name| registry.get(name).is_none());
         unknown(self.tools.keys().filter(is_checked).map(at), tool, toolset)
             .chain(unknown(calls, tool, toolset))
             .chain(unknown(self.toolsets.keys().map(at), toolset, tool))
             .chain(unknown(self.worker_overrides.keys().map(at), ("worker", &workers), tool))
             .chain(unknown(self.server_side_overrides.keys().map(at), server_side, tool))
+            .chain(unknown(reviewer.map(|name| (name, None)), ("worker", &workers), tool))
+            .chain(self.reviewer.iter().filter_map(|name| Reviewer::fault(name, registry)))
+            .chain(self.flow_faults(registry))
             .chain(self.effect_faults(registry))
             .chain(self.on_unknown_faults(registry))
             .collect()

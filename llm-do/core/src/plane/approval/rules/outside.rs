@@ -29,8 +29,11 @@ impl Rules {
         }
         let layer = fixed.as_ref().map_or(usize::MAX, |fixed| fixed.layer);
         let of_arguments = |request: &ApprovalRequest| self.for_arguments_outside(tool, request, layer);
-        let found = self.for_one_call(tool, by, request, of_arguments)?;
-        Ok(found.or(fixed))
+        let found = self.for_one_call(tool, by, request, of_arguments)?.or(fixed);
+        if found.as_ref().is_some_and(AppliedRule::is_blocked) {
+            return Ok(found);
+        }
+        Ok(self.hold(tool, request)?.or(found))
     }
 
     /// Returns the rule for a call with these arguments in another runtime.
@@ -51,6 +54,7 @@ impl Rules {
     pub(in super::super) fn concerns(&self, own: &Self, tool: &Registered) -> bool {
         self.policy.decide.is_some()
             || self.has_calls_of(tool)
+            || self.is_sink(tool)
             || self.of_policies(Some(own), tool, true).next().is_some()
     }
 }

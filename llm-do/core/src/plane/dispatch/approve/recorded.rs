@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::super::Run;
 use super::super::decode::{decode, decode_async};
 use super::report::emit_refused_edit;
+use super::review::recount_review;
 use super::{MAX_ROUNDS, emit_decision, first_round};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
@@ -160,7 +161,8 @@ impl Run {
         answer.into_edit(tool.name())
     }
 
-    /// Remembers a recorded answer, if it is an approval that holds for more than its call.
+    /// Counts what the review of a recorded answer used, and remembers the answer if it is an approval that holds for more than its
+    /// call.
     fn remember_recorded(
         &self,
         ctx: &CallContext,
@@ -168,6 +170,7 @@ impl Run {
         prepared: &Prepared,
         answer: &Approval,
     ) -> Result<(), CallError> {
+        recount_review(ctx, answer);
         if answer.scope != ApprovalScope::Call && self.holds(ctx, tool, answer) {
             let mut request =
                 self.request(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;

@@ -37,6 +37,7 @@ impl<'c> RequestReports<'c> {
             given: request.given_in_events(),
             position: request.position,
             total: if request.position == 0 { 0 } else { request.total() },
+            origins: request.origins.arguments().to_vec(),
         });
     }
 

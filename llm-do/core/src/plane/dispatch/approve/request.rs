@@ -27,6 +27,9 @@ impl Run {
         request.variant = tool.variant().cloned().or_else(|| self.foreign(tool));
         request.has_begun = has_begun(ctx);
         set_caller(ctx, &mut request);
+        // What would run, where a type writes its value differently.
+        let arguments = request.given.as_ref().unwrap_or(&request.arguments);
+        request.origins = ctx.origins(arguments, tool.parameters());
         Ok(request)
     }
 

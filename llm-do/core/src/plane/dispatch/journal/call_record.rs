@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::base::error::{CallError, ErrorTypes, Failure, TextOnly, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event;
+use crate::observe::event::{self, Label};
 use crate::observe::journal::{digest, too_deep};
 use crate::plane::conversation::ThreadChange;
 use crate::plane::dispatch::StoredWorker;
@@ -41,6 +41,12 @@ pub(super) struct CallRecord {
     /// The code of a model that it ran, with the results of its calls, so that later code finds its variables.
     #[serde(rename = "ran", default, skip_serializing_if = "Option::is_none")]
     pub(super) ran_code: Option<String>,
+    /// The calls whose results it had read, each in one line, so that a replay knows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) read: Vec<Arc<str>>,
+    /// The join of what it had read.
+    #[serde(default, skip_serializing_if = "Label::is_trusted")]
+    pub(super) label: Label,
 }
 
 /// The nesting depth of a result inside its record.
@@ -98,8 +104,9 @@ impl CallRecord {
         // Only the causes of a failure are retried.
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());
-        let (approved, threads) = (Vec::new(), Vec::new());
-        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code: None }
+        let (approved, threads, read) = (Vec::new(), Vec::new(), Vec::new());
+        let (ran_code, label) = (None, Label::Trusted);
+        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code, read, label }
     }
 }
 

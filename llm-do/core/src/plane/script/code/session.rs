@@ -57,6 +57,7 @@ impl CodeTool {
     /// Runs code as the call of `ctx`, whose caller is the worker.
     pub(crate) async fn run(&self, ctx: &CallContext, code: &str) -> Result<Value, BoxError> {
         let own = Arc::new(Session::default());
+        ctx.origin_notes().set_model_code();
         let session = match ctx.caller() {
             Some(worker) => Arc::clone(worker.frame().extras_or_default().code.session.get_or_init(|| own))
                 .downcast::<Session>()
