@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Run;
 use super::pipeline::{Call, CallResult};
 use crate::base::error::chain;
+use crate::base::json::Json;
 use crate::observe::event::{Caller, Label};
 use crate::plane::call_summary;
 use crate::plane::context::CallContext;
@@ -15,13 +16,13 @@ use crate::plane::registry::Prepared;
 
 /// Notes the user's own call as the request of its run.
 #[inline]
-pub(super) fn note_root(call: &Call<'_>, prepared: &mut Prepared) {
+pub(super) fn note_root(call: &Call<'_>, prepared: &Prepared) {
     let ctx = call.ctx;
     if ctx.frame().by != Caller::User || !ctx.tracks_origins() {
         return;
     }
-    if let Ok(arguments) = prepared.share_arguments() {
-        ctx.note_root(arguments, call.run.settings.gates_root);
+    if let Ok(arguments) = prepared.arguments() {
+        ctx.note_root(Arc::clone(arguments.shared_value()), call.run.settings.gates_root);
     }
 }
 
@@ -34,14 +35,12 @@ pub(super) struct OpenReading {
 
 /// Returns what is noted of a call, if its caller notes the result.
 #[inline]
-pub(super) fn begin(call: &Call<'_>, prepared: &mut Prepared) -> Option<OpenReading> {
+pub(super) fn begin(call: &Call<'_>, prepared: &Prepared) -> Option<OpenReading> {
     let ctx = call.ctx;
     if ctx.frame().by == Caller::User || !ctx.tracks_origins() {
         return None;
     }
-    let arguments = prepared.share_arguments().ok();
-    let none = Value::Null;
-    let arguments = arguments.as_deref().unwrap_or(&none);
+    let arguments = prepared.arguments().map_or(&Value::Null, Json::value);
     let label = label(call, arguments);
     if is_of_guard(ctx) {
         return None;

@@ -140,7 +140,7 @@ async fn execute(
     let cancel_on_drop = ctx.cancel_on_drop();
     yield_unless_cancelled(&ctx).await?;
     let mut call = Call { announced, ..Call::new(run, &ctx, tool) };
-    origins::note_root(&call, &mut prepared);
+    origins::note_root(&call, &prepared);
     if let Err(error) = admit(&mut call, &mut prepared).await {
         let arguments = if ctx.is_observed() { prepared.arguments_of_event().ok() } else { None };
         return Box::pin(report::refusal(run, &ctx, error, arguments)).await;
@@ -175,7 +175,7 @@ async fn run_admitted(call: &mut Call<'_>, prepared: Prepared) -> CallResult {
     }
     limits::start(call);
     report::start(call, &prepared);
-    let read = origins::begin(call, &mut prepared);
+    let read = origins::begin(call, &prepared);
     let result = Next(&WRAPPERS).run(call, prepared).await;
     if let Some(read) = read {
         origins::finish(call.ctx, read, &result);
