@@ -41,7 +41,7 @@ pub use self::file::{FileJournal, Records};
 pub(crate) use self::follow::FollowJournal;
 #[cfg(feature = "cli")]
 pub(crate) use self::key::name as called;
-pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};
+pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest, digest_of_text};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};

@@ -3,6 +3,7 @@
 mod calls;
 mod content;
 mod guarded;
+mod long_results;
 mod output;
 mod pieces;
 mod repeat;
@@ -39,6 +40,7 @@ use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
 use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::kept_results::KeptResults;
 use crate::plane::model_choice::ChosenModel;
 
 /// A call of a worker: what does not change between its turns.
@@ -65,6 +67,10 @@ pub(crate) struct WorkerRun {
     /// The conversation to continue and to save, for a root call or one in a thread.
     pub(crate) conversation: Option<Arc<Conversation>>,
     pub(crate) shown: ShownMessages,
+    /// How many bytes a result of a tool may have, if the worker or the runtime says so.
+    pub(crate) max_result: Option<u64>,
+    /// The results that were too long for the model.
+    pub(crate) results: Arc<KeptResults>,
 }
 
 /// The parts of a request that guards may change.
@@ -102,12 +108,21 @@ impl Drop for SavedTurns {
 impl WorkerRun {
     /// Returns the parts of a request as the worker defines them.
     fn parts(&self, turns: &Turns) -> RequestParts {
-        let tools = match &self.search {
-            Some(search) => search.with_loaded(&self.tools, turns.loaded()),
-            None => Arc::clone(&self.tools),
-        };
+        let tools = self.with_loaded(turns.loaded());
         let messages = Arc::clone(turns.messages());
         RequestParts { tools, messages, instructions: None, settings: None, server_side_tools: None }
+    }
+
+    /// Returns the tools of a request: those of each request, and then the loaded ones in the order in which they were loaded.
+    fn with_loaded(&self, loaded: &[Arc<str>]) -> Arc<[ToolSpec]> {
+        if loaded.is_empty() {
+            return Arc::clone(&self.tools);
+        }
+        let found = |name: &Arc<str>| {
+            let searched = self.search.as_ref().and_then(|search| search.get(name)).cloned();
+            searched.or_else(|| long_results::spec(name))
+        };
+        self.tools.iter().cloned().chain(loaded.iter().filter_map(found)).collect()
     }
 
     /// Runs turns from `prompt` to the output, continuing the conversation.
@@ -125,7 +140,8 @@ impl WorkerRun {
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
         let mut messages = Vec::from(history);
         messages.push(message);
-        let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
+        let mut loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
+        loaded.extend(self.result_tools_of(&messages));
         let turns = Turns::new(messages, kept, limits);
         let mut saved = SavedTurns { turns, finished: Vec::new(), worker: Arc::clone(&self) };
         saved.turns.add_loaded(loaded);

@@ -46,7 +46,8 @@ impl WorkerRun {
 
     /// Returns how many of these calls may run at once.
     fn concurrency(&self, calls: &[ToolCall]) -> usize {
-        let are_read_only = calls.iter().all(|call| self.ctx.is_read_only(&call.name));
+        let is_read_only = |name: &str| self.reads_results(name) || self.ctx.is_read_only(name);
+        let are_read_only = calls.iter().all(|call| is_read_only(&call.name));
         if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
     }
 
@@ -55,11 +56,21 @@ impl WorkerRun {
         Ok(())
     }
 
-    /// Makes one call; a denial, or an error that the model may correct, becomes its result.
+    /// Makes one call. A result that is too long for the model is shortened.
     async fn call(&self, call: &ToolCall) -> Result<CallResult, CallError> {
         if let Some(found) = self.search.as_ref().and_then(|search| search.answer(call)) {
             return Ok(self.found(call, found));
         }
+        if self.reads_results(&call.name) {
+            return Ok(self.read_result(call));
+        }
+        let mut outcome = self.dispatch(call).await?;
+        self.shorten(call, &mut outcome);
+        Ok(outcome)
+    }
+
+    /// Makes one call on the plane; a denial, or an error that the model may correct, becomes its result.
+    async fn dispatch(&self, call: &ToolCall) -> Result<CallResult, CallError> {
         let outcome =
             self.ctx.dispatch(Callee::Shown(&call.name), GivenArguments::Text(&call.arguments), Caller::Model).await;
         let error = match outcome {
@@ -68,7 +79,7 @@ impl WorkerRun {
                     result: tool_result(call, returned),
                     fault: None,
                     refusal: None,
-                    loaded: None,
+                    loaded: Vec::new(),
                 });
             }
             Err(error) => error,
@@ -92,7 +103,7 @@ impl WorkerRun {
         };
         let result = ToolResult::new(call, content).with_error(!is_planned);
         let fault = (!is_planned).then(|| CallFault { text: chain(&error), is_invalid });
-        Ok(CallResult { result, fault, refusal, loaded: None })
+        Ok(CallResult { result, fault, refusal, loaded: Vec::new() })
     }
 
     /// Returns the result of a search for tools, and reports it.
@@ -101,7 +112,7 @@ impl WorkerRun {
         self.ctx.emit(|| EventKind::Progress { text: format!("`{}`: {text}", call.name) });
         let fault = is_error.then(|| CallFault { text: text.clone(), is_invalid: true });
         let result = ToolResult::new(call, text).with_error(is_error);
-        CallResult { result, fault, refusal: None, loaded }
+        CallResult { result, fault, refusal: None, loaded: loaded.into_iter().collect() }
     }
 
     /// Returns the error with the name that the model uses for the tool.

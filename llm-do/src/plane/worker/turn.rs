@@ -88,8 +88,8 @@ pub(crate) struct CallResult {
     pub(crate) fault: Option<CallFault>,
     /// Who refused the call, if it was refused. This is not the model's failure, so it does not use up a retry.
     pub(crate) refusal: Option<Refusal>,
-    /// The tool that the call loaded.
-    pub(crate) loaded: Option<Arc<str>>,
+    /// The tools that the call loaded.
+    pub(crate) loaded: Vec<Arc<str>>,
 }
 
 impl Turns {
@@ -269,7 +269,7 @@ impl Turns {
             _ => (Vec::new(), None),
         };
         let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
-        self.add_loaded(outcomes.iter().filter_map(|outcome| outcome.loaded.clone()));
+        self.add_loaded(outcomes.iter().flat_map(|outcome| outcome.loaded.iter().cloned()));
         let denied = self.denials.count(&calls, &outcomes);
         let spent = self.failures.count(&calls, &outcomes, self.limits.retries).or(denied);
         let mut results: Vec<_> = outcomes.into_iter().map(|outcome| outcome.result).collect();
