@@ -12,6 +12,7 @@ pub(crate) mod guard;
 pub(crate) mod history;
 pub(crate) mod history_processor;
 pub(crate) mod instance;
+pub(crate) mod kept_results;
 pub(crate) mod model_choice;
 pub(crate) mod plan;
 pub(crate) mod registry;

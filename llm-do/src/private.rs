@@ -38,6 +38,6 @@ pub use crate::plane::definition::SnapshotDef;
 pub use crate::plane::definition::{
     Awaits, Closing, Computes, Computing, Declaration, DeclaredRule, Function, InjectedFrom, Instance,
     InstructionsText, LimitsValue, Location, OpenByDefault, Opening, Rendering, Renders, Returns, SettingsValue,
-    Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, awaited_instructions,
+    Stateful, ToolDef, ToolsetDef, WorkerDef, assert_max_result, assert_timeout, assert_turns, awaited_instructions,
     instructions_are_awaited, instructions_parameters, json_value, preview, returned_instructions,
 };

@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Path, ReturnType, Signature, Type};
 
+use super::tool::max_result;
 use super::{declaration, error_span, function, in_anonymous_const, timeout};
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
 use crate::args::worker::{Globs, Hints};
@@ -105,6 +106,7 @@ fn model(worker: &Worker) -> TokenStream {
     let max_turns = args.max_turns.as_ref().map(|_| quote!(.max_turns(__MAX_TURNS)));
     let retries = args.retries.iter();
     let limits = args.limits.as_ref().map(|_| quote!(.limits(__limits)));
+    let max_result = args.max_result.as_ref().map(max_result);
     quote! {
         __llm_do::WorkerDef::new(#instructions)
             #computed
@@ -120,6 +122,7 @@ fn model(worker: &Worker) -> TokenStream {
             #max_turns
             #(.retries(#retries))*
             #limits
+            #max_result
     }
 }
 

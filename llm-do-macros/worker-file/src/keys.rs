@@ -20,6 +20,9 @@ pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one r
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
+/// The lowest `max_result`, in bytes: a shortened result has its beginning, its end and a notice.
+pub const MIN_RESULT: u64 = 1_024;
+
 /// The fault of a reason without the effect that it is for.
 pub const REASON_WITHOUT_EFFECT: &str =
     "`effect_reason` needs `effect`: it says why a call changes less than its tools may";
@@ -92,6 +95,11 @@ pub const KEYS: &[KeyDef] = &[
         "limits",
         |node, reader| table::read_map(LIMITS, node, reader).map(Value::Limits),
         "A map with limits for a call and all nested calls together. Default: those of the run",
+    ),
+    KeyDef::new(
+        "max_result",
+        |node, reader| max_result(&node, reader),
+        "How many bytes of a result of a tool its model gets, at least 1024; it reads the rest in parts. Default: set by the runtime",
     ),
     KeyDef::new(
         "timeout",
@@ -289,6 +297,26 @@ fn tools(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
 fn max_turns(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
     let turns: u32 = reader.count(node, u32::MAX)?;
     if turns == 0 { reader.fault(node.place, ZERO_TURNS) } else { Some(Value::Count(turns.into())) }
+}
+
+/// Checks how many bytes of a result a model gets.
+///
+/// # Errors
+///
+/// Returns the fault if they are too few.
+pub fn check_max_result(bytes: u64) -> Result<(), String> {
+    if bytes >= MIN_RESULT {
+        return Ok(());
+    }
+    Err(format!("`max_result` is {bytes}, but a shortened result needs at least {MIN_RESULT} bytes"))
+}
+
+fn max_result(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
+    let bytes = reader.count(node, u64::MAX)?;
+    match check_max_result(bytes) {
+        Ok(()) => Some(Value::Count(bytes)),
+        Err(fault) => reader.fault(node.place, fault),
+    }
 }
 
 fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {

@@ -53,7 +53,10 @@ pub use self::fault::{Fault, Located, Place};
 pub use self::file::{Reading, WorkerFile, read, read_keys};
 pub use self::front_matter::{Parts, split as split_front_matter};
 pub use self::input_model::InputModel;
-pub use self::keys::{BLANK_REASON, KEYS, Keys, MODEL_CHOICE, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS};
+pub use self::keys::{
+    BLANK_REASON, KEYS, Keys, MIN_RESULT, MODEL_CHOICE, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS,
+    check_max_result,
+};
 pub use self::limits::LIMITS;
 #[cfg(feature = "mcp")]
 pub use self::mcp_name::{MCP_SAMPLING, mcp_sampling_name, mcp_tool_name, mcp_toolset_name};

@@ -42,6 +42,8 @@ pub(crate) struct SessionConfig {
     pub(crate) max_tools: usize,
     /// How many read-only calls of one turn may run concurrently.
     pub(crate) max_concurrent_calls: NonZeroUsize,
+    /// How many bytes a model gets of a result, if it is set.
+    pub(crate) max_result: Option<u64>,
     pub(crate) limits: Option<Arc<Limits>>,
     /// Limits of workers by name, which replace the workers' own.
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
@@ -87,6 +89,7 @@ impl Default for SessionConfig {
             max_depth: MAX_DEPTH,
             max_tools: MAX_TOOLS,
             max_concurrent_calls: MAX_CONCURRENT_CALLS,
+            max_result: None,
             limits: None,
             worker_limits: HashMap::new(),
             prices: Arc::new(PriceTable::builtin()),

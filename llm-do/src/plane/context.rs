@@ -274,6 +274,11 @@ impl<S> CallContext<S> {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
+    /// Returns how many bytes the model of this call gets of a result of the tool that it sees as `shown`, if the tool says so.
+    pub(crate) fn max_result(&self, shown: &str) -> Option<u64> {
+        self.scope.host.max_result(&self.declaring(), shown)
+    }
+
     /// Returns how many read-only calls of one caller may run concurrently.
     pub(crate) fn max_concurrent_calls(&self) -> usize {
         self.scope.host.max_concurrent_calls()

@@ -40,7 +40,8 @@ impl KeptResults {
     pub(crate) fn keep(&self, text: &str) -> String {
         let handle = digest_of_text(text);
         let mut kept = self.0.lock().ignore_poison();
-        if !kept.places.contains_key(&handle) {
+        let is_kept = kept.places.contains_key(&handle);
+        if !is_kept {
             let place = kept.place(text);
             kept.places.insert(handle.clone(), place);
         }

@@ -9,6 +9,7 @@ mod hardening_worker;
 mod hybrid;
 mod keys;
 mod llama_cpp;
+mod long_results;
 mod many;
 mod model_files;
 mod output_modes;

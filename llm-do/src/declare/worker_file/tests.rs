@@ -32,7 +32,7 @@ fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
     spec = spec.model("test:a").compatible_models(["test:*"]).settings(Settings::new().seed(1)).retries(1);
     spec = spec.server_side_tools([ServerSideTool::WebFetch]).output_mode(OutputMode::Tool).max_turns(1);
     spec = spec.limits(Limits::new()).timeout(Duration::MAX).input_schema(json!({})).output_schema(json!({}));
-    spec = spec.effect(Effect::ReadOnly).effect_reason("e");
+    spec = spec.effect(Effect::ReadOnly).effect_reason("e").max_result(2_000);
     spec.input_of = Some("d".to_owned());
     let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
     // `toolsets` stands for `tools` too.
@@ -190,6 +190,7 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
             None => spec.compatible_models(globs),
         };
         spec.timeout = millis.map(|millis| Duration::from_millis(u64::from(millis) + 1));
+        spec.max_result = millis.map(|bytes| u64::from(bytes) + 1_024);
         (spec.limits, spec.input_schema, spec.output_schema) = (limits, input, output);
         spec
     })

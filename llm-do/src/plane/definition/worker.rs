@@ -1,6 +1,7 @@
 //! The definitions of workers.
 
 use llm_do_providers::{ServerSideTool, Settings};
+use llm_do_worker_file::MIN_RESULT;
 use serde_json::Value;
 
 use super::instructions::{ComputedInstructions, Computing};
@@ -28,6 +29,8 @@ pub struct WorkerDef {
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     pub(crate) limits: Option<fn() -> Limits>,
+    /// How many bytes its model gets of a result, if it says so.
+    pub(crate) max_result: Option<u64>,
 }
 
 #[doc(hidden)]
@@ -50,6 +53,7 @@ impl WorkerDef {
             max_turns: 20,
             retries: 2,
             limits: None,
+            max_result: None,
         }
     }
 
@@ -148,6 +152,13 @@ impl WorkerDef {
         self.limits = Some(limits);
         self
     }
+
+    /// Sets how many bytes its model gets of a result. Default: the runtime's.
+    #[must_use]
+    pub const fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
+        self
+    }
 }
 
 /// The schema of the output in a worker file; that of the return type is known only at run time.
@@ -209,6 +220,17 @@ impl LimitsValue for Limits {
 #[track_caller]
 pub const fn assert_turns(turns: u32) {
     assert!(turns > 0, "`max_turns` is 0, but a worker needs at least 1");
+}
+
+/// Checks that a shortened result has room for its beginning and its end.
+///
+/// # Panics
+///
+/// Panics, at compile time, if it has not.
+#[doc(hidden)]
+#[track_caller]
+pub const fn assert_max_result(bytes: u64) {
+    assert!(bytes >= MIN_RESULT, "`max_result` is a number of bytes, at least 1024");
 }
 
 /// Returns the value of JSON that a macro wrote.

@@ -233,6 +233,8 @@ pub(super) async fn worker_run(
         guards: run.guards(ctx).cloned(),
         conversation: run.conversation(ctx).cloned(),
         shown: ShownMessages::default(),
+        max_result: plan.max_result.or(plane.config.max_result),
+        results: Arc::clone(&run.chat.results),
     })
 }
 

@@ -19,6 +19,7 @@ use crate::plane::approval::RunMemory;
 use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
+use crate::plane::kept_results::KeptResults;
 
 /// The parts of a chat that a run continues and extends; a run without a chat has its own.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +28,8 @@ pub(crate) struct ChatParts {
     pub(crate) conversation: Arc<Conversation>,
     pub(crate) threads: Arc<Threads>,
     pub(crate) created_workers: Arc<CreatedWorkers>,
+    /// The results that were too long for a model.
+    pub(crate) results: Arc<KeptResults>,
 }
 
 /// A root call before it is made.

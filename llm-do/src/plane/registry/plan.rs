@@ -45,6 +45,8 @@ pub(crate) struct WorkerPlan {
     pub(crate) retries: u32,
     /// What a call and all calls below it may use.
     pub(crate) limits: Option<Arc<Limits>>,
+    /// How many bytes its model gets of a result.
+    pub(crate) max_result: Option<u64>,
     schema: OutputSchema,
     shape: OnceLock<Arc<OutputShape>>,
 }
@@ -86,6 +88,7 @@ impl WorkerPlan {
             max_turns: worker.max_turns,
             retries: worker.retries,
             limits: worker.limits.map(|limits| Arc::new(limits())),
+            max_result: worker.max_result,
             schema: OutputSchema::Linked(def.output),
             shape: OnceLock::new(),
         }
@@ -113,6 +116,7 @@ impl WorkerPlan {
             max_turns: spec.max_turns,
             retries: spec.retries,
             limits: spec.limits.clone().map(Arc::new),
+            max_result: spec.max_result,
             schema: match &spec.output_schema {
                 Some(schema) if spec.is_typed => OutputSchema::Typed(schema.clone()),
                 Some(schema) => OutputSchema::Foreign(schema.clone()),
@@ -126,7 +130,7 @@ impl WorkerPlan {
     pub(super) fn variant(&self) -> Value {
         // Serialized settings leave out the headers, which may be secret.
         let headers: Vec<_> = self.settings.extra_headers.iter().collect();
-        json!({
+        let mut variant = json!({
             "instructions": self.instructions,
             "model": self.model,
             "compatible_models": self.compatible_models,
@@ -139,7 +143,12 @@ impl WorkerPlan {
             "max_turns": self.max_turns,
             "retries": self.retries,
             "limits": self.limits.as_deref(),
-        })
+        });
+        // Left out without a value, so that journals of earlier versions still fit.
+        if let Some(max) = self.max_result {
+            variant["max_result"] = json!(max);
+        }
+        variant
     }
 
     /// Returns instructions with what follows them.

@@ -36,6 +36,7 @@ pub struct Registered {
     pub(super) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened.
     reconcile: Option<Arc<str>>,
+    max_result: Option<u64>,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
@@ -122,6 +123,11 @@ impl Registered {
     /// Returns the name of the read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) fn reconcile(&self) -> Option<&str> {
         self.reconcile.as_deref()
+    }
+
+    /// Returns how many bytes a model gets of a result, if it says so itself.
+    pub(crate) fn max_result(&self) -> Option<u64> {
+        self.max_result
     }
 
     /// Returns whether it is a tool of a toolset that comes with this crate.

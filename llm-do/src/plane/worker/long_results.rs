@@ -7,13 +7,13 @@ mod pages;
 use std::sync::Arc;
 
 use llm_do_providers::{Message, ToolCall, ToolResult, ToolSpec};
+use llm_do_worker_file::MIN_RESULT;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::pages::{MARK, MAX_WANTED, page, search, shortened};
 use super::WorkerRun;
 use super::turn::{CallFault, CallResult};
-use crate::declare::worker_spec::MIN_RESULT;
 use crate::observe::event::EventKind;
 
 /// The tool that returns a part of a result.
@@ -85,12 +85,12 @@ impl WorkerRun {
 
     fn page(&self, arguments: &str, max: usize) -> Result<String, String> {
         let ReadArguments { handle, from } = decoded(READ, arguments)?;
-        page(&*self.results.get(&handle)?, from, max)
+        page(&self.results.get(&handle)?, from, max)
     }
 
     fn find(&self, arguments: &str, max: usize) -> Result<String, String> {
         let SearchArguments { handle, text, from } = decoded(SEARCH, arguments)?;
-        search(&*self.results.get(&handle)?, &text, from, max)
+        search(&self.results.get(&handle)?, &text, from, max)
     }
 
     /// Returns whether the model may get the tools: the names must not be those of its own.

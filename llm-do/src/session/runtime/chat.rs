@@ -16,6 +16,7 @@ use crate::declare::tool::{FromReturn, Tool};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::dispatch::{ChatParts, CreatedWorkers, StoredWorker};
 use crate::plane::history::History;
+use crate::plane::kept_results::KeptResults;
 
 /// The name of the tree that holds the usage of a chat's root calls.
 const CHAT: &str = "chat";
@@ -59,6 +60,7 @@ pub struct Chat {
     workers: BTreeMap<String, Arc<Conversation>>,
     threads: Arc<Threads>,
     created_workers: Arc<CreatedWorkers>,
+    results: Arc<KeptResults>,
     usage: Arc<Mutex<UsageTree>>,
 }
 
@@ -99,6 +101,7 @@ impl Runtime {
             workers: BTreeMap::new(),
             threads: Arc::default(),
             created_workers: Arc::default(),
+            results: Arc::default(),
             usage: Arc::default(),
         }
     }
@@ -112,7 +115,7 @@ impl Chat {
         let workers = workers.into_iter().map(|(name, history)| (name, Arc::new(history.into()))).collect();
         let (threads, usage) = (Arc::new(Threads::new(threads)), Arc::new(Mutex::new(usage)));
         let created_workers = Arc::new(CreatedWorkers::load(created_workers));
-        Self { runtime: self.runtime, workers, threads, created_workers, usage }
+        Self { runtime: self.runtime, workers, threads, created_workers, results: self.results, usage }
     }
 
     /// Makes a root call that continues the chat.
@@ -167,6 +170,7 @@ impl Chat {
             conversation: Arc::clone(self.workers.entry(name.to_owned()).or_default()),
             threads: Arc::clone(&self.threads),
             created_workers: Arc::clone(&self.created_workers),
+            results: Arc::clone(&self.results),
         }
     }
 

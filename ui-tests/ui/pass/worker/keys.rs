@@ -51,6 +51,7 @@ mod more {
     max_turns = TURNS,
     retries = 0,
     limits = few().tool_calls(3),
+    max_result = 1 << 12,
     timeout = SHORT.saturating_mul(TURNS),
     description = "Answer any question.",
 )]

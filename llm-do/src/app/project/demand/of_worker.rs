@@ -39,6 +39,7 @@ pub(in crate::app) fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(
         max_turns,
         retries,
         limits: _,
+        max_result: _,
         timeout: _,
     } = spec;
     let demand = |kind, text: String| Demand::new(kind, origin.to_string(), text);
