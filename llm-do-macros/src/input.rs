@@ -17,7 +17,7 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
-use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_model_name};
+use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_max_result, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;

@@ -274,7 +274,7 @@ impl<S> CallContext<S> {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
-    /// Returns how many bytes the model of this call gets of a result of the tool that it sees as `shown`, if the tool says so.
+    /// Returns how many bytes the model of this call gets of a result of the tool that it sees as `shown`, if the tool sets it.
     pub(crate) fn max_result(&self, shown: &str) -> Option<u64> {
         self.scope.host.max_result(&self.declaring(), shown)
     }

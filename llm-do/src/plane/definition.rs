@@ -58,7 +58,7 @@ pub struct ToolDef {
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<&'static str>,
-    /// How many bytes a model gets of a result, if it says so.
+    /// How many bytes a model gets of a result, if it sets that.
     pub(crate) max_result: Option<u64>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,

@@ -133,7 +133,7 @@ pub struct FunctionTool {
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The name of the read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<Arc<str>>,
-    /// How many bytes a model gets of a result, if it says so.
+    /// How many bytes a model gets of a result, if it sets that.
     pub(crate) max_result: Option<u64>,
     pub(crate) summary: Option<Arc<str>>,
     pub(crate) timeout: Option<Duration>,
@@ -274,7 +274,7 @@ impl FunctionTool {
     }
 
     /// Sets how many bytes a model gets of a result, at least 1,024. Default: set by the worker, or else by the
-    /// [runtime](crate::runtime::RuntimeBuilder::max_result), which says what becomes of a longer one.
+    /// [runtime](crate::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
     pub fn max_result(mut self, bytes: u64) -> Self {
         self.max_result = Some(bytes);
         self

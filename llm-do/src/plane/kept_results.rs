@@ -52,7 +52,7 @@ impl KeptResults {
     ///
     /// # Errors
     ///
-    /// Returns what to do if there is none with this handle, or if it cannot be read.
+    /// Returns what to do if the handle is unknown, or if the result cannot be read.
     pub(crate) fn get(&self, handle: &str) -> Result<Arc<str>, String> {
         let mut kept = self.0.lock().ignore_poison();
         let unread = |fault: &str| format!("the result `{handle}` could not be kept: {fault}; call its tool again");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_handle_says_what_to_do() {
+    fn an_unknown_handle_is_an_error_with_what_to_do() {
         let fault = KeptResults::default().get("ab").unwrap_err();
         assert!(fault.starts_with("no result `ab` is kept here") && fault.ends_with("call its tool again"), "{fault}");
     }

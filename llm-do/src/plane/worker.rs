@@ -67,7 +67,7 @@ pub(crate) struct WorkerRun {
     /// The conversation to continue and to save, for a root call or one in a thread.
     pub(crate) conversation: Option<Arc<Conversation>>,
     pub(crate) shown: ShownMessages,
-    /// How many bytes a result of a tool may have, if the worker or the runtime says so.
+    /// How many bytes a result of a tool may have, if the worker or the runtime sets it.
     pub(crate) max_result: Option<u64>,
     /// The results that were too long for the model.
     pub(crate) results: Arc<KeptResults>,

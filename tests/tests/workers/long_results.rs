@@ -203,7 +203,7 @@ async fn reading_is_progress_and_not_a_call() {
 }
 
 #[tokio::test]
-async fn a_chat_reads_what_an_earlier_message_left_and_a_loaded_one_says_that_it_cannot() {
+async fn a_chat_reads_what_an_earlier_message_left_and_a_loaded_one_reports_that_it_cannot() {
     let handle = handle_of(900).await;
     let read = || json!({ "handle": handle, "from": 8_990 });
     let script = ScriptedModel::new()

@@ -136,7 +136,7 @@ pub(crate) trait Host: Send + Sync {
     /// Returns whether the tool or worker that the caller sees as `shown` is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
-    /// Returns how many bytes the model of `caller` gets of a result of the tool that it sees as `shown`, if the tool says so.
+    /// Returns how many bytes the model of `caller` gets of a result of the tool that it sees as `shown`, if the tool sets it.
     fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64>;
 
     /// Returns how many read-only calls of one caller may run concurrently.

@@ -29,7 +29,7 @@ pub struct WorkerDef {
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     pub(crate) limits: Option<fn() -> Limits>,
-    /// How many bytes its model gets of a result, if it says so.
+    /// How many bytes its model gets of a result, if it sets that.
     pub(crate) max_result: Option<u64>,
 }
 

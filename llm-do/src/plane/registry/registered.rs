@@ -125,7 +125,7 @@ impl Registered {
         self.reconcile.as_deref()
     }
 
-    /// Returns how many bytes a model gets of a result, if it says so itself.
+    /// Returns how many bytes a model gets of a result, if it sets that itself.
     pub(crate) fn max_result(&self) -> Option<u64> {
         self.max_result
     }

@@ -1,6 +1,6 @@
 //! Results that are too long for a request: the model gets their beginning and end, and reads the rest with two tools.
 //!
-//! The tools are in the requests after the first such result. They read what the run keeps, so that they are no calls of the plane.
+//! The tools are in the requests after the first such result. They read what the run keeps, so the plane does not see them as calls.
 
 mod pages;
 
@@ -20,7 +20,7 @@ use crate::observe::event::EventKind;
 const READ: &str = "result_read";
 /// The tool that finds a text in a result.
 const SEARCH: &str = "result_search";
-/// How many bytes a result may have if nothing says so, and the window of the model is not known.
+/// How many bytes a result may have if nothing sets it, and the window of the model is not known.
 const USUAL_MAX: u64 = 64 * 1024;
 
 /// The arguments of `result_read`.
@@ -125,7 +125,7 @@ fn decoded<'a, T: Deserialize<'a>>(tool: &str, arguments: &'a str) -> Result<T, 
 }
 
 fn read_spec() -> ToolSpec {
-    let text = "Read the part of a shortened result that begins at a byte; it says where to go on.";
+    let text = "Read the part of a shortened result that begins at a byte; it ends with where to go on.";
     tool_spec(READ, text, &json!({}), &["handle"])
 }
 

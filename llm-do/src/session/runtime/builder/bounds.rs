@@ -85,12 +85,12 @@ impl RuntimeBuilder {
     ///
     /// Of a longer result, or error, the model gets the beginning and the end, with how much is left out and a handle. The whole
     /// stays in the run: from then on, requests have the tools `result_read`, which returns a part that begins at a byte, and
-    /// `result_search`, which finds a text. They need no approval, and are no calls. Functions, scripts and code of models get each
+    /// `result_search`, which finds a text. They need no approval, and do not count as calls. Functions, scripts and code of models get each
     /// result as a whole; events and journals have it as a whole too. With [`u64::MAX`], nothing is shortened.
     ///
     /// A run keeps such results until it ends, and a chat until it is dropped, each once: 8 MiB in memory and further ones in a
     /// temporary file without a name. A resumed run has them again. A chat that is loaded has none of its earlier ones: their
-    /// handles say that the tool has to be called again.
+    /// handles return an error to call the tool again.
     ///
     /// # Examples
     ///
