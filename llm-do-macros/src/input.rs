@@ -99,7 +99,7 @@ pub(crate) struct Callable {
     pub(crate) effect: Option<tool::Effect>,
     /// The tool of a worker's provider whose effect is unknown, if it has one.
     pub(crate) acting: Option<&'static str>,
-    /// Whether a worker says why its effect holds whatever its toolsets contain.
+    /// Whether a worker states why its effect holds whatever its toolsets contain.
     pub(crate) has_effect_reason: bool,
 }
 

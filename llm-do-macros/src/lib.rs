@@ -258,10 +258,11 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `retries = N` | The maximum number of consecutive attempts of the model to correct the same error. Default: 2 |
 /// | `limits = expr` | `Limits` for a call and all nested calls together. Default: those of the run |
 /// | `max_result = N` | How many bytes of a result of a tool the model gets, at least 1,024; it reads the rest in parts. Default: set by the runtime |
+/// | `attachments = expr` | `AttachmentPolicy` of the files that its prompt may have. Default: any, of at most 20 MiB each if they are read |
 /// | `timeout = "30s"` | The maximum duration of a call, [as for a tool](macro@tool#timeout). Default: the caller's |
 /// | `description = ".."` | The description, instead of the doc comment |
 ///
-/// `settings` and `limits` are evaluated once, when the registry is built. `max_turns` and `retries` are `u32` constants, `max_result` is a `u64` constant.
+/// `settings`, `limits` and `attachments` are evaluated once, when the registry is built. `max_turns` and `retries` are `u32` constants, `max_result` is a `u64` constant.
 /// Parameters and `#[arg]` are the same as for [`macro@tool`].
 ///
 /// # Prompt

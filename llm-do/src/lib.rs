@@ -285,7 +285,7 @@ pub mod model {
 
 /// The parts of a [`Prompt`].
 pub mod prompt {
-    pub use crate::declare::prompt::Attached;
+    pub use crate::declare::prompt::{Attached, AttachmentPolicy};
 }
 
 /// What is registered.

@@ -47,6 +47,8 @@ pub(crate) struct Worker {
     pub(crate) limits: Option<Expr>,
     /// How many bytes the model gets of a result.
     pub(crate) max_result: Option<Expr>,
+    /// The files that a prompt may have.
+    pub(crate) attachments: Option<Expr>,
 }
 
 impl HasSharedKeys for Worker {
@@ -85,6 +87,7 @@ impl Grammar for Worker {
         Key::new("retries = N", |worker, value| value.fill(&mut worker.retries)),
         Key::new("limits = expr", |worker, value| value.fill(&mut worker.limits)),
         Key::new("max_result = N", |worker, value| value.fill(&mut worker.max_result)),
+        Key::new("attachments = expr", |worker, value| value.fill(&mut worker.attachments)),
         shared_keys::timeout(),
         shared_keys::description(),
     ];

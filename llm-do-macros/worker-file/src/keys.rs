@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::attachments::ATTACHMENTS;
 use crate::input_model::{self, InputModel};
 use crate::limits::LIMITS;
 use crate::mcp_server::read_mcp_items;
@@ -100,6 +101,11 @@ pub const KEYS: &[KeyDef] = &[
         "max_result",
         |node, reader| max_result(&node, reader),
         "How many bytes of a result of a tool its model gets, at least 1024; it reads the rest in parts. Default: set by the runtime",
+    ),
+    KeyDef::new(
+        "attachments",
+        |node, reader| table::read_map(ATTACHMENTS, node, reader).map(Value::Attachments),
+        "A map of what the files of a prompt may be. Default: any, of at most 20 MiB each if they are read",
     ),
     KeyDef::new(
         "timeout",

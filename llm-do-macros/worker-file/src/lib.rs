@@ -21,6 +21,7 @@
 //! ```
 
 mod amount;
+mod attachments;
 mod bounds;
 mod doc_links;
 mod duration;
@@ -46,6 +47,7 @@ mod word;
 mod yaml;
 
 pub use self::amount::{InvalidAmount, parse_amount};
+pub use self::attachments::{ATTACHMENTS, check_media_type};
 pub use self::bounds::{MAX_SIZE, too_large};
 pub use self::doc_links::without_item_links;
 pub use self::duration::{InvalidDuration, parse_duration};

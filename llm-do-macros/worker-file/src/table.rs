@@ -77,6 +77,8 @@ pub enum Value {
     Settings(Vec<Entry>),
     /// The keys of `limits`.
     Limits(Vec<Entry>),
+    /// The keys of `attachments`.
+    Attachments(Vec<Entry>),
     /// The tools that the provider runs.
     ServerSideTools(Vec<Located<ServerSideTool>>),
     /// Whose arguments the worker takes.

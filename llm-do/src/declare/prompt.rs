@@ -5,6 +5,7 @@ mod file;
 #[cfg(not(feature = "attachments"))]
 #[path = "prompt/without_file.rs"]
 mod file;
+mod policy;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -17,13 +18,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) use self::file::read;
 #[cfg(feature = "cli")]
 pub(crate) use self::file::read_anywhere;
+pub use self::policy::AttachmentPolicy;
+pub(crate) use self::policy::USUAL_MAX_BYTES;
 
 /// A text with files.
 ///
 /// An entry, tool or worker whose only parameter is a `Prompt` has its fields as arguments: `input`, the text, and
 /// `attachments`, each the path of a file in the project's root folder (see
 /// [`RuntimeBuilder::project_root`](crate::runtime::RuntimeBuilder::project_root)). Files are read when a model is
-/// asked, at most 20 MiB each; until then, [`CallContext::attachments`](crate::CallContext::attachments) lists them.
+/// asked, at most 20 MiB each unless the worker has an [`AttachmentPolicy`]; until then, [`CallContext::attachments`](crate::CallContext::attachments) lists them.
 /// Reading files needs the feature `attachments`; files in memory do not.
 ///
 /// # Examples
@@ -148,14 +151,17 @@ impl Prompt {
     }
 
     /// Reads the files, and returns everything as a message; a blank text becomes `(no input)`.
-    pub(crate) async fn into_message(self, root: &Path) -> Result<Message, String> {
+    pub(crate) async fn into_message(self, root: &Path, policy: &AttachmentPolicy) -> Result<Message, String> {
+        policy.check_count(self.attachments.len())?;
         let text = if self.text.trim().is_empty() { "(no input)".to_owned() } else { self.text };
         let mut parts = vec![UserPart::Text { text }];
         for attached in self.attachments {
-            parts.push(UserPart::Attachment(match attached {
+            let file = match attached {
                 Attached::Data(attachment) => attachment,
-                Attached::Path(path) => read(root.to_owned(), path).await?,
-            }));
+                Attached::Path(path) => read(root.to_owned(), path, policy.max_bytes()).await?,
+            };
+            policy.check(&file)?;
+            parts.push(UserPart::Attachment(file));
         }
         Ok(Message::User { parts })
     }

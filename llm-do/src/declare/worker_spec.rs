@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
 use crate::declare::nesting;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::schema::{depth_fault, untrusted_schema_fault};
 use crate::declare::tool::{Effect, WorkerOutput};
 
@@ -110,6 +111,7 @@ pub struct WorkerSpec {
     pub(crate) retries: u32,
     pub(crate) limits: Option<Limits>,
     pub(crate) max_result: Option<u64>,
+    pub(crate) attachments: AttachmentPolicy,
     pub(crate) timeout: Option<Duration>,
 }
 
@@ -140,6 +142,7 @@ impl WorkerSpec {
             retries: 2,
             limits: None,
             max_result: None,
+            attachments: AttachmentPolicy::default(),
             timeout: None,
         }
     }
@@ -284,6 +287,12 @@ impl WorkerSpec {
         self
     }
 
+    /// Sets which files its prompt may have. Default: any, of at most 20 MiB each if they are read.
+    pub fn attachments(mut self, policy: AttachmentPolicy) -> Self {
+        self.attachments = policy;
+        self
+    }
+
     /// Sets the timeout of a call. Default: none; the caller's timeout applies in any case.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -309,6 +318,7 @@ impl WorkerSpec {
             faults.push(ZERO_TIMEOUT.to_owned());
         }
         faults.extend(self.max_result.and_then(|bytes| check_max_result(bytes).err()));
+        faults.extend(self.attachments.faults().map(|fault| format!("`attachments`: {fault}")));
         let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
         for (what, schema) in schemas.into_iter().filter_map(|(what, schema)| Some((what, schema.as_ref()?))) {
             if !(self.is_typed && what == "output_schema") {

@@ -34,7 +34,9 @@ pub use self::snapshot::SnapshotDef;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::FileSchema;
-pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_max_result, assert_turns, json_value};
+pub use self::worker::{
+    AttachmentsValue, LimitsValue, SettingsValue, WorkerDef, assert_max_result, assert_turns, json_value,
+};
 use crate::base::error::Fault;
 use crate::declare::argument::{self, Sample, TextFields};
 use crate::declare::prompt::Attached;

@@ -30,7 +30,7 @@ pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
 use self::turn::{CallResult, Step, Turns};
 use crate::base::error::CallError;
-use crate::declare::prompt::Prompt;
+use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::EventKind;
@@ -69,6 +69,8 @@ pub(crate) struct WorkerRun {
     pub(crate) shown: ShownMessages,
     /// How many bytes a result of a tool may have, if the worker or the runtime sets it.
     pub(crate) max_result: Option<u64>,
+    /// Which files the prompt may have.
+    pub(crate) attachments: AttachmentPolicy,
     /// The results that were too long for the model.
     pub(crate) results: Arc<KeptResults>,
 }
@@ -136,7 +138,7 @@ impl WorkerRun {
 
     async fn run_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
-        let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
+        let message = prompt.into_message(self.ctx.project_root(), &self.attachments).await.map_err(fail)?;
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
         let mut messages = Vec::from(history);
         messages.push(message);

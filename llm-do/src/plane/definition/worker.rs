@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::instructions::{ComputedInstructions, Computing};
 use crate::base::usage::Limits;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::worker_spec::OutputMode;
 use crate::plane::context::{CallContext, StateKey};
 
@@ -31,6 +32,7 @@ pub struct WorkerDef {
     pub(crate) limits: Option<fn() -> Limits>,
     /// How many bytes its model gets of a result, if it sets that.
     pub(crate) max_result: Option<u64>,
+    pub(crate) attachments: Option<fn() -> AttachmentPolicy>,
 }
 
 #[doc(hidden)]
@@ -54,6 +56,7 @@ impl WorkerDef {
             retries: 2,
             limits: None,
             max_result: None,
+            attachments: None,
         }
     }
 
@@ -159,6 +162,13 @@ impl WorkerDef {
         self.max_result = Some(bytes);
         self
     }
+
+    /// Sets which files its prompt may have. Default: any.
+    #[must_use]
+    pub const fn attachments(mut self, policy: fn() -> AttachmentPolicy) -> Self {
+        self.attachments = Some(policy);
+        self
+    }
 }
 
 /// The schema of the output in a worker file; that of the return type is known only at run time.
@@ -207,6 +217,25 @@ pub trait LimitsValue {
 #[diagnostic::do_not_recommend]
 impl LimitsValue for Limits {
     fn into_limits(self) -> Limits {
+        self
+    }
+}
+
+/// The value of a worker's `attachments`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`attachments` of a worker takes `llm_do::prompt::AttachmentPolicy`, not `{Self}`",
+    label = "expected `AttachmentPolicy`",
+    note = "for example, `AttachmentPolicy::new().count(3)`"
+)]
+pub trait AttachmentsValue {
+    /// Returns the policy.
+    fn into_policy(self) -> AttachmentPolicy;
+}
+
+#[diagnostic::do_not_recommend]
+impl AttachmentsValue for AttachmentPolicy {
+    fn into_policy(self) -> AttachmentPolicy {
         self
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::schema::{OutputShape, differences};
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
@@ -47,6 +48,8 @@ pub(crate) struct WorkerPlan {
     pub(crate) limits: Option<Arc<Limits>>,
     /// How many bytes its model gets of a result.
     pub(crate) max_result: Option<u64>,
+    /// Which files its prompt may have.
+    pub(crate) attachments: AttachmentPolicy,
     schema: OutputSchema,
     shape: OnceLock<Arc<OutputShape>>,
 }
@@ -89,6 +92,7 @@ impl WorkerPlan {
             retries: worker.retries,
             limits: worker.limits.map(|limits| Arc::new(limits())),
             max_result: worker.max_result,
+            attachments: worker.attachments.map(|policy| policy()).unwrap_or_default(),
             schema: OutputSchema::Linked(def.output),
             shape: OnceLock::new(),
         }
@@ -117,6 +121,7 @@ impl WorkerPlan {
             retries: spec.retries,
             limits: spec.limits.clone().map(Arc::new),
             max_result: spec.max_result,
+            attachments: spec.attachments.clone(),
             schema: match &spec.output_schema {
                 Some(schema) if spec.is_typed => OutputSchema::Typed(schema.clone()),
                 Some(schema) => OutputSchema::Foreign(schema.clone()),
@@ -144,9 +149,12 @@ impl WorkerPlan {
             "retries": self.retries,
             "limits": self.limits.as_deref(),
         });
-        // Left out without a value, so that journals of earlier versions still fit.
+        // Each is left out without a value, so that journals of earlier versions still fit.
         if let Some(max) = self.max_result {
             variant["max_result"] = json!(max);
+        }
+        if self.attachments != AttachmentPolicy::default() {
+            variant["attachments"] = json!(self.attachments);
         }
         variant
     }
@@ -213,6 +221,8 @@ pub(super) fn faults(def: &ToolDef) -> Vec<String> {
             def.name, def.location
         ));
     }
+    let policy = worker.attachments.map(|policy| policy()).unwrap_or_default();
+    faults.extend(policy.faults().map(|fault| format!("`attachments` of `{}` ({}): {fault}", def.name, def.location)));
     faults.extend(worker.output_schema.and_then(|file| schema_mismatch(def, &file, &schema())));
     faults
 }

@@ -40,6 +40,7 @@ pub(in crate::app) fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(
         retries,
         limits: _,
         max_result: _,
+        attachments: _,
         timeout: _,
     } = spec;
     let demand = |kind, text: String| Demand::new(kind, origin.to_string(), text);
