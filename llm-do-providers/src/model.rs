@@ -9,6 +9,7 @@ mod stream_event;
     allow(dead_code, unused_imports, reason = "only providers on the network write JSON")
 )]
 mod transcript;
+mod window;
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -27,6 +28,7 @@ pub use self::stream_event::StreamEvent;
 pub(crate) use self::transcript::Json;
 pub(crate) use self::transcript::JsonWriter;
 pub use self::transcript::Transcript;
+pub use self::window::ContextWindow;
 use crate::error::ProviderError;
 use crate::message::{Message, ToolResult, UserPart};
 use crate::response::Response;

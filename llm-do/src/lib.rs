@@ -269,11 +269,11 @@ pub mod model {
     #[cfg(feature = "anthropic")]
     pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
     pub use llm_do_providers::{
-        CapabilityEntry, CapabilityTable, CapabilityTableError, ErrorKind, ExtraHeaders, FallbackModel, FinishReason,
-        LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError, Request, RequestHint,
-        Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, SettingWarning, StreamEvent,
-        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript, UserPart, WebSearch,
-        model_provider, replay,
+        CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders, FallbackModel,
+        FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError,
+        Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+        SettingWarning, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript,
+        UserPart, WebSearch, WindowEntry, model_provider, replay,
     };
     #[cfg(feature = "local")]
     pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};

@@ -1,5 +1,6 @@
 //! Features of models.
 
+use super::window::ContextWindow;
 use crate::server_side::ServerSideTool;
 
 /// The features of a model, so that a worker requests nothing unsupported.
@@ -21,6 +22,8 @@ pub struct Profile {
     /// Whether its provider searches [`Request::deferred_tools`](crate::Request::deferred_tools). Default: false; a worker
     /// with many tools then gets tools that search them.
     pub tool_search: bool,
+    /// How many tokens a request may have. Default: unknown; a worker's history then grows until the provider refuses it.
+    pub window: Option<ContextWindow>,
 }
 
 impl Default for Profile {
@@ -37,6 +40,7 @@ impl Profile {
         native_output_with_tools: false,
         server_side_tools: &[],
         tool_search: false,
+        window: None,
     };
     /// A model with text only.
     pub const TEXT: Self = Self::BASIC.without_tools();
@@ -53,6 +57,12 @@ impl Profile {
     #[must_use]
     pub const fn with_tool_search(self, tool_search: bool) -> Self {
         Self { tool_search, ..self }
+    }
+
+    /// Sets how many tokens a request may have. Default: unknown.
+    #[must_use]
+    pub const fn with_window(self, window: ContextWindow) -> Self {
+        Self { window: Some(window), ..self }
     }
 
     /// Disables tools. Default: enabled.
@@ -72,6 +82,7 @@ impl Profile {
             // The intersection cannot be built: the list is `'static`.
             server_side_tools: if is_same { self.server_side_tools } else { &[] },
             tool_search: self.tool_search && other.tool_search,
+            window: self.window.zip(other.window).map(|(own, other)| own.and(other)),
         }
     }
 

@@ -55,7 +55,10 @@ impl OpenAiBuilder {
         let is_mistral = dialect.is_mistral(&config.model);
         Ok(OpenAiModel {
             name: format!("{}:{}", named.provider, config.model),
-            profile: config.profile.unwrap_or_else(|| capabilities.profile()),
+            profile: config.profile.unwrap_or_else(|| {
+                let provider = dialect.server.provider;
+                config.capabilities.with_window_of(provider, &config.model, capabilities.profile())
+            }),
             model: config.model.into(),
             endpoint: Arc::new(endpoint),
             dialect,

@@ -99,7 +99,7 @@ async fn a_worker_that_is_a_value_or_a_file_has_a_policy_too() {
 }
 
 #[test]
-fn a_pattern_that_is_no_media_type_is_refused() {
+fn a_pattern_of_another_form_is_refused() {
     let policy = AttachmentPolicy::new().types(["image"]);
     let worker = WorkerSpec::new("odd_policy", "Read.").attachments(policy);
     let error = Runtime::builder().worker(worker).build().unwrap_err().to_string();

@@ -2,6 +2,7 @@
 
 use llm_do::event::EventKind;
 use llm_do::journal::MemoryJournal;
+use llm_do::model::{ContextWindow, Profile};
 use llm_do::prelude::*;
 use llm_do::runtime::FunctionTool;
 use llm_do::testing::{RecordedRequest, Recorder, ScriptedModel};
@@ -157,6 +158,16 @@ async fn without_a_bound_of_the_worker_that_of_the_runtime_applies() {
     assert!((65_000..=65_536).contains(&lengths(None).await));
     assert!((9_600..=10_000).contains(&lengths(Some(10_000)).await));
     assert_eq!(lengths(Some(u64::MAX)).await, 90_000);
+}
+
+#[tokio::test]
+async fn a_model_with_a_small_window_gets_an_eighth_of_it() {
+    let profile = Profile::BASIC.with_window(ContextWindow::new(8_000).max_input_tokens(6_000));
+    let script = ScriptedModel::new().profile(profile).call("numbered", json!({ "lines": 900 })).text("done");
+    let builder = Runtime::builder().force_model(script.clone());
+    builder.build().unwrap().run(unbounded_reader { input: "Read.".into() }).await.unwrap();
+    let length = script.requests()[1].last_text().len();
+    assert!((2_700..=3_000).contains(&length), "{length}");
 }
 
 #[tokio::test]

@@ -20,8 +20,10 @@ use crate::observe::event::EventKind;
 const READ: &str = "result_read";
 /// The tool that finds a text in a result.
 const SEARCH: &str = "result_search";
-/// How many bytes a result may have if nothing sets it, and the window of the model is not known.
+/// How many bytes a result may have if nothing sets it, and the window of the model is large or unknown.
 const USUAL_MAX: u64 = 64 * 1024;
+/// How many results of the usual size a window has room for, at 4 bytes for a token.
+const RESULTS_IN_WINDOW: u64 = 8;
 
 /// The arguments of `result_read`.
 #[derive(Deserialize)]
@@ -99,10 +101,16 @@ impl WorkerRun {
         declared.is_none_or(|declared| [READ, SEARCH].iter().all(|name| declared.tool(name).is_none()))
     }
 
+    /// Returns how many bytes a result may have if nothing sets it.
+    fn usual_max(&self) -> u64 {
+        let window = self.model.profile().window.map(|window| u64::from(window.for_input()) * 4 / RESULTS_IN_WINDOW);
+        window.map_or(USUAL_MAX, |share| share.min(USUAL_MAX))
+    }
+
     /// Returns how many bytes a result of a tool may have: the lower bound of the tool and of the worker, or else of the runtime.
     fn max_result(&self, tool: &str) -> usize {
         let bounds = [self.ctx.max_result(tool), self.max_result];
-        let max = bounds.into_iter().flatten().min().unwrap_or(USUAL_MAX);
+        let max = bounds.into_iter().flatten().min().unwrap_or_else(|| self.usual_max());
         usize::try_from(max.max(MIN_RESULT)).unwrap_or(usize::MAX)
     }
 }
