@@ -14,7 +14,7 @@ use crate::base::usage::Limits;
 use crate::declare::tool::OnUnknown;
 use crate::observe::event;
 use crate::observe::journal::Journal;
-use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::history_processor::{Compaction, HistoryProcessor};
 use crate::plane::instance::CLOSE_TIMEOUT;
 use crate::plane::user_input::InputHandler;
 
@@ -60,6 +60,8 @@ pub(crate) struct SessionConfig {
     pub(crate) on_unknown: OnUnknown,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
+    /// What keeps requests within the window of the model, unless it is off.
+    pub(crate) compaction: Option<Arc<Compaction>>,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
     pub(crate) journal: Option<Arc<dyn Journal>>,
 }
@@ -101,6 +103,7 @@ impl Default for SessionConfig {
             on_unknown: OnUnknown::default(),
             clock: Arc::new(SystemClock),
             input_handler: None,
+            compaction: Some(Arc::new(Compaction::default())),
             processors: Arc::default(),
             journal: None,
         }

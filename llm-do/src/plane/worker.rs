@@ -13,13 +13,14 @@ mod respond;
 mod server_side;
 mod tool_search;
 mod turn;
+mod window;
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::{
-    PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings, ToolChoice, ToolSpec,
-    Transcript,
+    ErrorKind, PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings, ToolChoice,
+    ToolSpec, Transcript,
 };
 use serde_json::{Value, json};
 
@@ -39,7 +40,7 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
-use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::history_processor::{Compaction, HistoryProcessor};
 use crate::plane::kept_results::KeptResults;
 use crate::plane::model_choice::ChosenModel;
 
@@ -73,6 +74,10 @@ pub(crate) struct WorkerRun {
     pub(crate) attachments: AttachmentPolicy,
     /// The results that were too long for the model.
     pub(crate) results: Arc<KeptResults>,
+    /// What keeps the requests within the window of the model, unless it is off.
+    pub(crate) compaction: Option<Arc<Compaction>>,
+    /// How many tokens the instructions and the tools have, once it was estimated.
+    pub(crate) overhead: OnceLock<usize>,
 }
 
 /// The parts of a request that guards may change.
@@ -105,6 +110,11 @@ impl Drop for SavedTurns {
         let kept = self.turns.kept();
         conversation.save(self.turns.take_messages(), kept);
     }
+}
+
+/// Returns whether the provider refused a request because it is too long.
+fn is_too_long(error: &CallError) -> bool {
+    matches!(error, CallError::Model { source, .. } if source.kind() == ErrorKind::ContextTooLong)
 }
 
 impl WorkerRun {
@@ -170,7 +180,12 @@ impl WorkerRun {
     /// Sends one request to the model, and passes its response to the turns.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
         self.process(turns).await?;
-        let (response, refused) = self.exchange(turns).await?;
+        self.fit(turns).await?;
+        let mut exchanged = self.exchange(turns).await;
+        if exchanged.as_ref().is_err_and(is_too_long) && self.fit_after_refusal(turns).await? {
+            exchanged = self.exchange(turns).await;
+        }
+        let (response, refused) = exchanged?;
         let retry = if let Some(reason) = refused {
             turns.reject_response(response, reason)
         } else {

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 use futures_util::FutureExt;
@@ -236,6 +236,8 @@ pub(super) async fn worker_run(
         max_result: plan.max_result.or(plane.config.max_result),
         attachments: plan.attachments.clone(),
         results: Arc::clone(&run.chat.results),
+        compaction: plane.config.compaction.clone(),
+        overhead: OnceLock::new(),
     })
 }
 

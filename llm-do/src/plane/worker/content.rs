@@ -9,7 +9,7 @@ use super::{RequestParts, WorkerRun};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::{ContentFile, RequestContent, SentRequest};
 
-/// The messages that the events of a call have shown, if guards or history processors may change what was sent before.
+/// The messages that the events of a call have shown, if guards, history processors or a compaction may change what was sent before.
 #[derive(Debug, Default)]
 pub(crate) struct ShownMessages(Mutex<Vec<Message>>);
 
@@ -60,6 +60,6 @@ impl WorkerRun {
     }
 
     fn changes_messages(&self) -> bool {
-        self.guards.is_some() || !self.processors.is_empty()
+        self.guards.is_some() || !self.processors.is_empty() || self.compaction.is_some()
     }
 }

@@ -11,7 +11,7 @@ use llm_do_worker_file::MIN_RESULT;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::pages::{MARK, MAX_WANTED, page, search, shortened};
+use self::pages::{MARK, MAX_WANTED, handle_in, page, search, shortened};
 use super::WorkerRun;
 use super::turn::{CallFault, CallResult};
 use crate::observe::event::EventKind;
@@ -56,6 +56,23 @@ impl WorkerRun {
         if handle.is_some() {
             outcome.loaded.extend(names());
         }
+    }
+
+    /// Shortens all results that have more than `max` bytes, also those that were shortened before; returns whether there were such.
+    pub(super) fn shorten_all(&self, messages: &mut [Message], max: usize) -> bool {
+        let mut is_changed = false;
+        let results = messages.iter_mut().filter_map(|message| match message {
+            Message::Tool { results } => Some(results),
+            _ => None,
+        });
+        for result in results.flatten().filter(|result| result.content.len() > max) {
+            let known = handle_in(&result.content).and_then(|handle| self.results.get(handle).ok());
+            let whole = known.as_deref().unwrap_or(&result.content);
+            let handle = self.has_result_tools().then(|| self.results.keep(whole));
+            result.content = shortened(whole, max, handle.as_deref());
+            is_changed = true;
+        }
+        is_changed
     }
 
     /// Returns whether a call of this name reads a shortened result.

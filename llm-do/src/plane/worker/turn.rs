@@ -46,6 +46,12 @@ pub(crate) struct Turns {
     /// The names of the tools that the model loaded, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loaded: Vec<Arc<str>>,
+    /// What the provider counted for the messages that the model has received and sent, while they are unchanged.
+    #[serde(default)]
+    counted: Option<u64>,
+    /// How many tokens the provider counts for 1,000 estimated ones, once it is known.
+    #[serde(default)]
+    ratio: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,6 +112,8 @@ impl Turns {
             denials: Denials::default(),
             files: Vec::new(),
             loaded: Vec::new(),
+            counted: None,
+            ratio: None,
         }
     }
 
@@ -147,6 +155,25 @@ impl Turns {
     pub(crate) fn replace_messages(&mut self, messages: Vec<Message>) {
         let unchanged = Arc::make_mut(&mut self.messages).replace(messages);
         self.kept = self.kept.min(unchanged);
+        if unchanged < self.sent {
+            self.counted = None;
+        }
+    }
+
+    /// Returns what the provider counted for the first messages, and how many they are; `None` if it counted other ones.
+    pub(crate) fn counted(&self) -> Option<(usize, usize)> {
+        let tokens = self.counted?;
+        Some((usize::try_from(tokens).unwrap_or(usize::MAX), self.sent))
+    }
+
+    /// Returns how many tokens the provider counts for 1,000 estimated ones, if that is known.
+    pub(crate) fn ratio(&self) -> Option<usize> {
+        self.ratio
+    }
+
+    /// Remembers how many tokens the provider counts for 1,000 estimated ones.
+    pub(crate) fn set_ratio(&mut self, ratio: usize) {
+        self.ratio = Some(ratio);
     }
 
     /// Returns how many messages of the conversation the call left as they were.
@@ -232,6 +259,7 @@ impl Turns {
     fn push_response(&mut self, response: Response) -> Vec<ToolCall> {
         self.turn += 1;
         let calls = response.tool_calls().cloned().collect();
+        self.counted = Some(response.usage.total_tokens()).filter(|tokens| *tokens > 0);
         self.push(Message::Assistant { parts: response.parts });
         self.sent = self.messages.len();
         calls

@@ -27,6 +27,13 @@ pub(super) fn shortened(text: &str, max: usize, handle: Option<&str>) -> String 
     format!("{beginning}\n\n{MARK}{left} of {total} bytes, from byte {from} on; {how}]\n\n{end}")
 }
 
+/// Returns the handle in a shortened text.
+pub(super) fn handle_in(text: &str) -> Option<&str> {
+    let (_, notice) = text.split_once(MARK)?;
+    let (_, handle) = notice.split_once("handle `")?;
+    handle.split_once('`').map(|(handle, _)| handle)
+}
+
 /// Returns the part that begins at a byte, in at most `max` bytes, with where to go on.
 pub(super) fn page(text: &str, from: usize, max: usize) -> Result<String, String> {
     let from = start(text, from)?;

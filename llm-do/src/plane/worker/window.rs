@@ -1,0 +1,122 @@
+//! Keeps the requests of a call within the window of the model: before one that would be too large, and after one that was.
+
+use llm_do_providers::{Message, ToolSpec};
+use llm_do_worker_file::MIN_RESULT;
+
+use super::WorkerRun;
+use super::turn::Turns;
+use crate::base::error::CallError;
+use crate::observe::event::EventKind;
+use crate::plane::history::History;
+use crate::plane::history_processor::{Compaction, first_kept, is_worth, tokens};
+
+/// How many bytes of text and JSON are about one token.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// How large the next request is.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    /// In tokens of the provider.
+    total: usize,
+    /// How many tokens the provider counts for 1,000 estimated ones.
+    ratio: usize,
+}
+
+/// How many tokens are too many, and about how many stay.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    max: usize,
+    keep: usize,
+}
+
+impl WorkerRun {
+    /// Compacts the history if the next request would be too large.
+    pub(super) async fn fit(&self, turns: &mut Turns) -> Result<(), CallError> {
+        let Some(compaction) = &self.compaction else { return Ok(()) };
+        let window = self.model.profile().window.and_then(|window| usize::try_from(window.for_input()).ok());
+        let Some((max, keep)) = compaction.bounds(window) else { return Ok(()) };
+        let size = self.size(turns);
+        turns.set_ratio(size.ratio);
+        if size.total > max {
+            Box::pin(self.compact(turns, compaction, size, Bounds { max, keep })).await?;
+        }
+        Ok(())
+    }
+
+    /// Compacts the history to half its size, since the provider refused it as too long; returns whether it changed.
+    pub(super) async fn fit_after_refusal(&self, turns: &mut Turns) -> Result<bool, CallError> {
+        let Some(compaction) = &self.compaction else { return Ok(false) };
+        let size = self.size(turns);
+        let bounds = Bounds { max: size.total / 2, keep: size.total / 4 };
+        Box::pin(self.compact(turns, compaction, size, bounds)).await
+    }
+
+    /// Estimates the next request: by what the provider counted for the last one, if the messages are those, and what is new.
+    fn size(&self, turns: &Turns) -> Size {
+        let messages: &[Message] = turns.messages();
+        let sum = |messages: &[Message]| messages.iter().map(tokens).sum::<usize>();
+        let Some((counted, sent)) = turns.counted().filter(|(_, sent)| *sent <= messages.len()) else {
+            let ratio = turns.ratio().unwrap_or(1_000);
+            return Size { total: scaled(sum(messages) + self.overhead(), ratio), ratio };
+        };
+        let estimated = (sum(&messages[..sent]) + self.overhead()).max(1);
+        // Some servers report less than they read, such as only what was not cached.
+        let counted = counted.max(estimated / 4);
+        let ratio = (counted.saturating_mul(1_000) / estimated).clamp(250, 4_000);
+        Size { total: counted + scaled(sum(&messages[sent..]), ratio), ratio }
+    }
+
+    /// Estimates what the instructions and the tools add to each request.
+    fn overhead(&self) -> usize {
+        let length = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.parameters.to_string().len();
+        *self.overhead.get_or_init(|| {
+            let tools: usize = self.tools.iter().chain(&*self.deferred).map(length).sum();
+            (self.instructions.len() + tools) / BYTES_PER_TOKEN
+        })
+    }
+
+    /// Shortens the results of the old part, since they can be read again. If that is too little, summarizes the old part, and at last
+    /// shortens all results. Returns whether the history changed.
+    async fn compact(
+        &self,
+        turns: &mut Turns,
+        compaction: &Compaction,
+        size: Size,
+        Bounds { max, keep }: Bounds,
+    ) -> Result<bool, CallError> {
+        let shortest = usize::try_from(MIN_RESULT).unwrap_or(usize::MAX);
+        let mut history = History::from(turns.messages().to_vec());
+        let sizes: Vec<_> = history.messages().iter().map(|message| scaled(tokens(message), size.ratio)).collect();
+        let rest = size.total.saturating_sub(sizes.iter().sum());
+        let total = |messages: &[Message]| {
+            rest + messages.iter().map(|message| scaled(tokens(message), size.ratio)).sum::<usize>()
+        };
+        let cut = first_kept(history.messages(), &sizes, keep);
+        let mut messages = history.messages().to_vec();
+        let mut is_shortened = cut.is_some_and(|cut| self.shorten_all(&mut messages[..cut], shortest));
+        if total(&messages) > max / 4 * 3
+            && let Some(cut) = cut.filter(|cut| is_worth(&sizes, *cut, max))
+        {
+            compaction.summarize(&mut history, cut, &self.ctx).await?;
+            messages = history.into();
+        }
+        if total(&messages) > max {
+            is_shortened |= self.shorten_all(&mut messages, shortest);
+        }
+        if is_shortened {
+            turns.add_loaded(self.result_tools_of(&messages));
+        }
+        let after = total(&messages);
+        let is_changed = messages[..] != turns.messages()[..];
+        turns.replace_messages(messages);
+        self.ctx.emit(|| EventKind::Progress {
+            text: format!("the conversation was compacted: about {} tokens became about {after}", size.total),
+        });
+        Ok(is_changed)
+    }
+}
+
+/// Converts an estimated number of tokens to the provider's.
+fn scaled(tokens: usize, ratio: usize) -> usize {
+    tokens.saturating_mul(ratio) / 1_000
+}
