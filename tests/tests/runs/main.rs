@@ -18,3 +18,4 @@ mod trace;
 mod under;
 mod under_policy;
 mod version;
+mod window;

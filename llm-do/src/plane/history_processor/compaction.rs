@@ -83,8 +83,8 @@ enum Amount {
 
 impl Amount {
     fn share(share: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 0 to 1000")]
-        Self::Thousandths((share.clamp(0.0, 1.0) * 1_000.0).round() as usize)
+        let part = (0..=1_000_u16).rev().find(|part| f64::from(*part) <= share * 1_000.0 + 0.5);
+        Self::Thousandths(part.unwrap_or_default().into())
     }
 
     /// Returns the number of tokens; `None` for a share of an unknown window.

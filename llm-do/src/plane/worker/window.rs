@@ -98,6 +98,7 @@ impl WorkerRun {
             && let Some(cut) = cut.filter(|cut| is_worth(&sizes, *cut, max))
         {
             compaction.summarize(&mut history, cut, &self.ctx).await?;
+            history.repair();
             messages = history.into();
         }
         if total(&messages) > max {

@@ -1,0 +1,179 @@
+//! Windows: requests stay within them by the provider's own count, and the run ends right.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use llm_do::history::Compaction;
+use llm_do::journal::MemoryJournal;
+use llm_do::json;
+use llm_do::model::{
+    ContextWindow, ErrorKind, Message, Profile, ProviderError, Request, Response, ResponsePart, ToolCall,
+};
+use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
+use llm_do::testing::{FunctionModel, ScriptedModel};
+use llm_do::usage::Usage;
+
+use super::chat::{fault, text};
+
+/// Fill the window.
+#[worker(toolsets = [fill_window], max_turns = 1_000)]
+async fn filler(input: String) -> String;
+
+/// Return a long text.
+#[tool(effect = read_only, inline)]
+fn fill_window(turn: usize, bytes: usize) -> String {
+    format!("turn {turn}\n").repeat(bytes / 7)
+}
+
+/// A provider that counts in its own way, refuses what is beyond its limit, and has a model that makes some calls.
+#[derive(Clone, Default)]
+struct Provider {
+    limit: usize,
+    turns: usize,
+    counts: Arc<Counts>,
+    /// The messages of the last request with tools.
+    last: Arc<Mutex<Vec<Message>>>,
+}
+
+#[derive(Default)]
+struct Counts {
+    calls: AtomicUsize,
+    summaries: AtomicUsize,
+    largest: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+impl Provider {
+    fn new(limit: usize, turns: usize) -> Self {
+        Self { limit, turns, ..Self::default() }
+    }
+
+    /// Returns the model, whose window the runtime knows or not.
+    fn model(&self, window: Option<u32>) -> FunctionModel {
+        let (provider, known) = (self.clone(), |tokens| Profile::BASIC.with_window(ContextWindow::new(tokens)));
+        FunctionModel::new(move |request| provider.answer(&request)).profile(window.map_or(Profile::BASIC, known))
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Response, ProviderError> {
+        let tokens = count(request);
+        if tokens > self.limit {
+            self.counts.refused.fetch_add(1, Relaxed);
+            return Err(ProviderError::new("function", ErrorKind::ContextTooLong, "the conversation is too long"));
+        }
+        self.counts.largest.fetch_max(tokens, Relaxed);
+        let part = if request.tools.is_empty() {
+            self.counts.summaries.fetch_add(1, Relaxed);
+            text("notes")
+        } else {
+            *self.last.lock().unwrap() = request.messages.to_vec();
+            self.next()
+        };
+        Ok(Response::new("model", vec![part], Usage::of_request(u64::try_from(tokens).unwrap(), 5)))
+    }
+
+    fn next(&self) -> ResponsePart {
+        let turn = self.counts.calls.fetch_add(1, Relaxed);
+        if turn >= self.turns {
+            return text("done");
+        }
+        let bytes = [10, 500, 20_000, 300, 200_000, 3_000, 5_000_000][turn % 7];
+        let arguments = json!({ "turn": turn, "bytes": bytes }).to_string();
+        ResponsePart::ToolCall(ToolCall::new(format!("c{turn}"), "fill_window", arguments))
+    }
+
+    fn counts(&self) -> [usize; 3] {
+        let Counts { summaries, largest, refused, .. } = &*self.counts;
+        [summaries, largest, refused].map(|count| count.load(Relaxed))
+    }
+}
+
+/// Counts about one token for three bytes of JSON.
+fn count(request: &Request<'_>) -> usize {
+    let spec = |tool: &llm_do::model::ToolSpec| tool.description.len() + tool.parameters.to_string().len();
+    let tools: usize = request.tools.iter().map(spec).sum();
+    (json!(request.messages).to_string().len() + request.instructions.map_or(0, str::len) + tools) / 3
+}
+
+async fn run(builder: RuntimeBuilder) -> Result<String, CallError> {
+    builder.build().unwrap().run(filler { input: "Fill the window, please.".into() }).await
+}
+
+#[tokio::test]
+async fn a_run_of_many_turns_stays_within_each_known_window() {
+    for window in [8_000_u32, 32_000, 200_000] {
+        let limit = usize::try_from(window).unwrap();
+        let provider = Provider::new(limit, 80);
+        assert_eq!(run(Runtime::builder().force_model(provider.model(Some(window)))).await.unwrap(), "done");
+        let [_, largest, refused] = provider.counts();
+        assert_eq!(refused, 0, "{window}");
+        assert!(largest > limit / 4 && largest <= limit, "{largest} of {window}");
+        let last = provider.last.lock().unwrap();
+        assert_eq!(fault(&last), None);
+        assert!(json!(*last).to_string().contains("Fill the window, please."), "the task stays");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_request_is_compacted_once_and_sent_again() {
+    let provider = Provider::new(10_000, 40);
+    assert_eq!(run(Runtime::builder().force_model(provider.model(None))).await.unwrap(), "done");
+    let [_, largest, refused] = provider.counts();
+    assert!(refused > 0 && largest <= 10_000, "{refused} refused, {largest}");
+    assert_eq!(fault(&provider.last.lock().unwrap()), None);
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_become_shorter_fails_with_what_the_provider_reports() {
+    let provider = Provider::new(10, 0);
+    let error = run(Runtime::builder().force_model(provider.model(None))).await.unwrap_err();
+    assert!(llm_do::error::chain(&error).contains("the conversation is too long"), "{error}");
+    assert_eq!(provider.counts(), [0, 0, 1]);
+}
+
+#[tokio::test]
+async fn without_compaction_a_refused_request_fails_the_call() {
+    let provider = Provider::new(10_000, 40);
+    let builder = Runtime::builder().force_model(provider.model(Some(10_000))).compaction(None);
+    run(builder).await.unwrap_err();
+    assert_eq!(provider.counts()[2], 1);
+}
+
+#[tokio::test]
+async fn a_resumed_run_compacts_as_it_did() {
+    for window in [Some(8_000), None] {
+        let provider = Provider::new(8_000, 30);
+        let journal = MemoryJournal::new();
+        let builder = |journal| Runtime::builder().force_model(provider.model(window)).journal(journal);
+        assert_eq!(run(builder(journal.clone())).await.unwrap(), "done");
+        let (counts, calls) = (provider.counts(), provider.counts.calls.load(Relaxed));
+        assert_eq!(run(builder(journal.replayed())).await.unwrap(), "done");
+        assert_eq!((provider.counts(), provider.counts.calls.load(Relaxed)), (counts, calls), "{window:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_number_of_tokens_is_a_bound_without_a_window() {
+    let provider = Provider::new(100_000, 40);
+    let compaction = Compaction::over(4_000).keep(0.5);
+    let builder = Runtime::builder().force_model(provider.model(None)).max_result(2_000).compaction(compaction);
+    assert_eq!(run(builder).await.unwrap(), "done");
+    let [_, largest, _] = provider.counts();
+    assert!(largest < 6_000, "{largest}");
+}
+
+#[tokio::test]
+async fn what_was_shortened_can_be_read_again() {
+    let provider = Provider::new(8_000, 30);
+    run(Runtime::builder().force_model(provider.model(Some(8_000)))).await.unwrap();
+    let last = json!(*provider.last.lock().unwrap()).to_string();
+    assert!(last.contains("read it with `result_read` or `result_search`, handle `"), "{last}");
+}
+
+#[tokio::test]
+async fn shares_as_a_history_processor_fail_the_call() {
+    let script = ScriptedModel::new().text("done");
+    let builder = Runtime::builder().force_model(script).history_processor(Compaction::at(0.5));
+    let error = run(builder).await.unwrap_err();
+    assert!(llm_do::error::chain(&error).contains("set this by `RuntimeBuilder::compaction`"), "{error}");
+}
