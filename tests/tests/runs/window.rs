@@ -31,6 +31,8 @@ fn fill_window(turn: usize, bytes: usize) -> String {
 struct Provider {
     limit: usize,
     turns: usize,
+    /// The turn in which the provider fails once.
+    fails_in: Option<usize>,
     counts: Arc<Counts>,
     /// The messages of the last request with tools.
     last: Arc<Mutex<Vec<Message>>>,
@@ -42,6 +44,7 @@ struct Counts {
     summaries: AtomicUsize,
     largest: AtomicUsize,
     refused: AtomicUsize,
+    failures: AtomicUsize,
 }
 
 impl Provider {
@@ -62,6 +65,10 @@ impl Provider {
             return Err(ProviderError::new("function", ErrorKind::ContextTooLong, "the conversation is too long"));
         }
         self.counts.largest.fetch_max(tokens, Relaxed);
+        let fails = self.fails_in == Some(self.counts.calls.load(Relaxed)) && !request.tools.is_empty();
+        if fails && self.counts.failures.fetch_add(1, Relaxed) == 0 {
+            return Err(ProviderError::new("function", ErrorKind::InvalidRequest, "refused once"));
+        }
         let part = if request.tools.is_empty() {
             self.counts.summaries.fetch_add(1, Relaxed);
             text("notes")
@@ -142,13 +149,16 @@ async fn without_compaction_a_refused_request_fails_the_call() {
 #[tokio::test]
 async fn a_resumed_run_compacts_as_it_did() {
     for window in [Some(8_000), None] {
-        let provider = Provider::new(8_000, 30);
+        let whole = Provider::new(8_000, 30);
+        assert_eq!(run(Runtime::builder().force_model(whole.model(window))).await.unwrap(), "done");
+        let provider = Provider { fails_in: Some(25), ..Provider::new(8_000, 30) };
         let journal = MemoryJournal::new();
-        let builder = |journal| Runtime::builder().force_model(provider.model(window)).journal(journal);
-        assert_eq!(run(builder(journal.clone())).await.unwrap(), "done");
-        let (counts, calls) = (provider.counts(), provider.counts.calls.load(Relaxed));
+        let builder = |journal: MemoryJournal| Runtime::builder().force_model(provider.model(window)).journal(journal);
+        run(builder(journal.clone())).await.unwrap_err();
+        assert_eq!(provider.counts.calls.load(Relaxed), 25);
         assert_eq!(run(builder(journal.replayed())).await.unwrap(), "done");
-        assert_eq!((provider.counts(), provider.counts.calls.load(Relaxed)), (counts, calls), "{window:?}");
+        assert_eq!(*provider.last.lock().unwrap(), *whole.last.lock().unwrap(), "{window:?}");
+        assert_eq!(provider.counts(), whole.counts(), "{window:?}");
     }
 }
 

@@ -110,9 +110,10 @@ impl WorkerRun {
         let after = total(&messages);
         let is_changed = messages[..] != turns.messages()[..];
         turns.replace_messages(messages);
-        self.ctx.emit(|| EventKind::Progress {
-            text: format!("the conversation was compacted: about {} tokens became about {after}", size.total),
-        });
+        if is_changed {
+            let text = format!("the conversation was compacted: about {} tokens became about {after}", size.total);
+            self.ctx.emit(|| EventKind::Progress { text });
+        }
         Ok(is_changed)
     }
 }
