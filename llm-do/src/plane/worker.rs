@@ -183,7 +183,7 @@ impl WorkerRun {
         self.fit(turns).await?;
         let mut exchanged = self.exchange(turns).await;
         if exchanged.as_ref().is_err_and(is_too_long) && self.fit_after_refusal(turns).await? {
-            exchanged = self.exchange(turns).await;
+            exchanged = Box::pin(self.exchange(turns)).await;
         }
         let (response, refused) = exchanged?;
         let retry = if let Some(reason) = refused {

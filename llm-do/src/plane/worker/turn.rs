@@ -259,7 +259,9 @@ impl Turns {
     fn push_response(&mut self, response: Response) -> Vec<ToolCall> {
         self.turn += 1;
         let calls = response.tool_calls().cloned().collect();
-        self.counted = Some(response.usage.total_tokens()).filter(|tokens| *tokens > 0);
+        // Broken answers that were repeated are requests too.
+        let counted = response.usage.total_tokens() / response.usage.requests.max(1);
+        self.counted = Some(counted).filter(|tokens| *tokens > 0);
         self.push(Message::Assistant { parts: response.parts });
         self.sent = self.messages.len();
         calls
