@@ -95,12 +95,21 @@ pub(crate) struct Callable {
     pub(crate) toolsets: Option<Toolsets>,
     /// The maximum duration of a call: a constant expression.
     pub(crate) timeout: Option<Expr>,
+    /// The type of the errors that a journal keeps, if the attribute names it.
+    pub(crate) error: Option<Type>,
     /// What a call may change, if that is known; for a worker, what the provider of its model may change.
     pub(crate) effect: Option<tool::Effect>,
-    /// The tool of a worker's provider whose effect is unknown, if it has one.
-    pub(crate) acting: Option<&'static str>,
-    /// Whether a worker states why its effect holds whatever its toolsets contain.
-    pub(crate) has_effect_reason: bool,
+    pub(crate) effect_source: EffectSource,
+}
+
+/// What decides the effect of an item.
+pub(crate) enum EffectSource {
+    /// Its declaration and its toolsets.
+    Toolsets,
+    /// The tool of a worker's provider whose effect is unknown.
+    ServerSideTool(&'static str),
+    /// The declaration of a worker that gives a reason, which holds for all that its toolsets contain.
+    Reason,
 }
 
 impl Callable {
@@ -139,9 +148,9 @@ impl Callable {
             has_struct,
             toolsets: shared_keys.toolsets,
             timeout: shared_keys.timeout,
+            error: shared_keys.error,
             effect: None,
-            acting: None,
-            has_effect_reason: false,
+            effect_source: EffectSource::Toolsets,
             arguments,
             parameters,
             output,
@@ -254,9 +263,13 @@ impl Worker {
         let shared_keys = std::mem::take(&mut args.shared_keys);
         let mut callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
         let tools = args.server_side_tools.as_ref().filter(|_| args.effect.is_none());
-        callable.acting = tools.and_then(ServerSideTools::acting);
-        callable.effect = args.effect.or_else(|| callable.acting.is_none().then_some(tool::Effect::ReadOnly));
-        callable.has_effect_reason = args.effect_reason.is_some();
+        let acting = tools.and_then(ServerSideTools::acting);
+        callable.effect = args.effect.or_else(|| acting.is_none().then_some(tool::Effect::ReadOnly));
+        callable.effect_source = match (acting, &args.effect_reason) {
+            (_, Some(_)) => EffectSource::Reason,
+            (Some(tool), None) => EffectSource::ServerSideTool(tool),
+            (None, None) => EffectSource::Toolsets,
+        };
         // Invalid parameters are missing.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);

@@ -40,6 +40,7 @@ use proc_macro::TokenStream;
 /// | `preview = path` | A function whose text shows the approver what the call would do, see [below](#approval). Default: none |
 /// | `max_result = N` | How many bytes of a result a model gets, at least 1,024; it reads the rest in parts. Default: set by the worker or the runtime |
 /// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
+/// | `error = Type` | The type of the errors that a journal keeps, see [below](#errors). Default: the function's own, if it can be kept |
 /// | `timeout = "30s"` | The maximum duration of a call, also as a constant `Duration`, see [below](#timeout). Default: the caller's |
 /// | `toolsets = [path, "name"]` | What the function may call, as [members](#members). Default: every registered item |
 /// | `description = ".."` | The description, instead of the doc comment: any `&'static str`, such as `include_str!(..)` |
@@ -310,7 +311,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// of the fields `tools` and `mcp_servers` of `extra_body`. The code of a body, or of `instructions_with`, is not counted.
 ///
 /// `effect` states another effect. One that is weaker than that of a tool is an error when the runtime is built, unless `effect_reason`
-/// says why it holds, such as that the provider's container has no network. The runtime believes it.
+/// states why it holds, such as that the provider's container has no network. The runtime believes it.
 ///
 /// Calls of `read_only` workers in one answer of a model run together, as those of tools do; `Runtime::builder().max_concurrent_calls(..)`
 /// limits their number. Calls of a worker need no approval by their effect: each call that it makes is approved by itself.
@@ -382,6 +383,7 @@ pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `name = ".."` | The registered name, as for [`macro@tool`]. Default: the function's name |
 /// | `args = Ident` | The name of the argument struct. Default: the function's name |
+/// | `error = Type` | The type of the errors that a journal keeps, [as for a tool](macro@tool#errors). Default: the function's own, if it can be kept |
 /// | `timeout = "30s"` | The maximum duration of a run, [as for a tool](macro@tool#timeout). Default: that of the session |
 /// | `toolsets = [path, "name"]` | What the function may call, as [members](macro@tool#members). Default: every registered item |
 /// | `description = ".."` | The description, instead of the doc comment: any `&'static str`. Default: the doc comment |

@@ -88,7 +88,7 @@ fn an_entry_with_toolsets() {
 }
 
 /// Expands a tool with these keys and two members.
-fn with_members(keys: TokenStream) -> String {
+fn with_members(keys: &TokenStream) -> String {
     let item = quote! {
         /// Report.
         fn report() {}
@@ -98,14 +98,28 @@ fn with_members(keys: TokenStream) -> String {
 
 #[test]
 fn a_declared_effect_is_compared_with_each_member() {
-    let code = with_members(quote!(effect = idempotent,));
+    let code = with_members(&quote!(effect = idempotent,));
     for member in [quote!(read), quote!(__llm_do::Except<files, write>)] {
         let found = quote!(<__llm_do::EffectProbe<#member, __llm_do::EightWorkers>>::STRONGEST);
         let check = quote!(__llm_do::assert_effect("report", __llm_do::Effect::Idempotent, #found));
         assert!(code.contains(&check.to_string()), "{check} in {code}");
     }
     for keys in [quote!(), quote!(effect = destructive,)] {
-        assert!(!with_members(keys).contains("assert_effect"), "nothing is stronger");
+        assert!(!with_members(&keys).contains("assert_effect"), "nothing is stronger");
+    }
+}
+
+#[test]
+fn the_type_of_errors_is_the_one_that_the_attribute_names() {
+    let item = quote! {
+        /// Pay.
+        fn pay() -> Result<u8> {}
+    };
+    for expand in [expand::tool, expand::entry] {
+        let code = expand(quote!(error = crate::Refused), &item).to_string();
+        let named = quote!(__llm_do::ErrorType::of::<crate::Refused>());
+        assert!(code.contains(&named.to_string()), "{named} in {code}");
+        assert!(code.contains("assert_fallible") && !code.contains("ErrorProbe"), "{code}");
     }
 }
 

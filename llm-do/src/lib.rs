@@ -223,7 +223,7 @@ pub mod dry_run {
 
 /// What errors are made of.
 pub mod error {
-    pub use crate::base::error::{BoxError, Fault, Unsure, chain};
+    pub use crate::base::error::{BoxError, Fault, UnknownOutcome, Unsure, chain};
 }
 
 /// What happens in a run, and the sinks that receive it.
@@ -258,7 +258,7 @@ pub mod journal {
     pub use crate::observe::journal::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
     pub use crate::observe::journal::{
         FileJournal, Journal, JournalError, JournalOutcome, LocalOutcome, MemoryJournal, Promise, PromiseFuture,
-        PromiseSpec, Record, Records, StepFuture, StepKind, StepSpec, Unrecorded,
+        PromiseSpec, Record, Records, Settlement, StepFuture, StepKind, StepSpec, Unrecorded,
     };
 }
 

@@ -12,7 +12,7 @@ pub use serde_json::Value;
 pub use crate::app::check::check;
 #[cfg(feature = "mcp-snapshots")]
 pub use crate::app::mcp::snapshot_definition;
-pub use crate::base::error::{BoxError, Fault};
+pub use crate::base::error::{BoxError, ErrorType, Fault};
 pub use crate::base::usage::Limits;
 pub use crate::declare::argument::{
     Argument, Arguments, Described, FieldProbe, Fields, FromText, NoField, Parameter, TextFields, describe,
@@ -20,9 +20,9 @@ pub use crate::declare::argument::{
 };
 pub use crate::declare::prompt::{AttachmentPolicy, IntoPrompt, Prompt};
 pub use crate::declare::tool::{
-    CalledDirectly, DirectCall, Effect, Failure, FromReturn, NoSchema, NotResult, OnUnknown, ResultForm, ReturnProbe,
-    Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue, Running, SchemaProbe,
-    TakesHistory, Tool, ToolOutput, ToolReturn, WorkerOutput, Yields,
+    CalledDirectly, DirectCall, Effect, ErrorProbe, Failure, FromReturn, NoErrorType, NoSchema, NotResult, OnUnknown,
+    ResultForm, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue, Running,
+    SchemaProbe, TakesHistory, Tool, ToolOutput, ToolReturn, TypedError, WorkerOutput, Yields, assert_fallible,
 };
 pub use crate::declare::toolset::{
     Alias, Answer, Anything, CallsAt, CallsOf, DeclarationOf, Declares, Depth, EffectProbe, EightWorkers, Except,

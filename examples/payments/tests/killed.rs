@@ -1,4 +1,5 @@
 //! The program is killed between a payment and its record.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

@@ -20,6 +20,7 @@ impl Grammar for Entry {
     const KEYS: &'static [Key<Self>] = &[
         shared_keys::name(),
         shared_keys::args(),
+        shared_keys::error(),
         shared_keys::timeout(),
         shared_keys::toolsets(),
         shared_keys::description(),

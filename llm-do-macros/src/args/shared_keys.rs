@@ -1,6 +1,6 @@
 //! The keys that the attributes on functions share.
 
-use syn::{Expr, Ident, LitStr};
+use syn::{Expr, Ident, LitStr, Type};
 
 use super::toolset::Toolsets;
 use super::{Key, Text, timeout};
@@ -16,6 +16,8 @@ pub(crate) struct SharedKeys {
     pub(crate) toolsets: Option<Toolsets>,
     /// The maximum duration of a call: a constant `Duration`.
     pub(crate) timeout: Option<Expr>,
+    /// The type of the errors that a journal keeps, if it is not that of the function.
+    pub(crate) error: Option<Type>,
     /// The description, if it is not the doc comment.
     pub(crate) description: Option<Text>,
 }
@@ -48,6 +50,11 @@ pub(crate) const fn timeout<A: HasSharedKeys>() -> Key<A> {
     Key::new("timeout = \"30s\" | Duration", |args, value| {
         value.fill_with(&mut args.shared_keys().timeout, timeout::parse)
     })
+}
+
+/// The key `error`, of functions with a body.
+pub(crate) const fn error<A: HasSharedKeys>() -> Key<A> {
+    Key::new("error = Type", |args, value| value.fill(&mut args.shared_keys().error))
 }
 
 /// The key `description`.

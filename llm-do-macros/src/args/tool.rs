@@ -59,6 +59,7 @@ impl Grammar for Tool {
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
         Key::new("max_result = N", |tool, value| value.fill(&mut tool.max_result)),
+        shared_keys::error(),
         shared_keys::timeout(),
         shared_keys::toolsets(),
         shared_keys::description(),

@@ -32,8 +32,11 @@ pub(super) fn registration(
     let times_out = timeout::setter(callable);
     let state = state(callable);
     let output = output_schema(callable);
+    let error = error_type(callable);
+    let can_fail = error_check(callable);
     let items = quote! {
         #tool
+        #can_fail
         #start
         __llm_do::inventory::submit! {
             __llm_do::ToolDef::#constructor::<#arguments>(
@@ -46,6 +49,7 @@ pub(super) fn registration(
             #state
             #declares
             #output
+            #error
         }
     };
     in_anonymous_const(cfgs, &items)
@@ -242,6 +246,28 @@ fn output_schema(callable: &Callable) -> Option<TokenStream> {
             })
         }
     })
+}
+
+/// The type of the errors that a journal keeps: the one that the attribute names, or else the function's own, if it can be kept.
+pub(super) fn error_type(callable: &Callable) -> Option<TokenStream> {
+    if let Some(error) = &callable.error {
+        let named = quote_spanned!(error_span(error)=> __llm_do::ErrorType::of::<#error>());
+        return Some(quote!(.error(::core::option::Option::Some(#named))));
+    }
+    let output = callable.output.as_ref().filter(|_| !callable.is_opaque)?;
+    Some(quote! {
+        .error({
+            #[allow(unused_imports)]
+            use __llm_do::NoErrorType as _;
+            <__llm_do::ErrorProbe<#output>>::TYPE
+        })
+    })
+}
+
+/// Checks that a function can fail if the attribute names the type of its errors. The return type must have a name.
+fn error_check(callable: &Callable) -> Option<TokenStream> {
+    let error = callable.error.as_ref().filter(|_| !callable.is_opaque)?;
+    Some(quote_spanned!(error_span(error)=> const _: () = __llm_do::assert_fallible(__FALLIBLE);))
 }
 
 /// The types of state that the function requires.

@@ -225,6 +225,8 @@ const _: () = {
         .package(::core::option_env!("CARGO_PKG_NAME"),
         ::core::option_env!("CARGO_PKG_VERSION")),).declares(& __DECLARATION).output({
         #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
-        review_all as __llm_do::Tool > ::Output >> ::SCHEMA })
+        review_all as __llm_do::Tool > ::Output >> ::SCHEMA }).error({
+        #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <
+        Result < Vec < Review > > >> ::TYPE })
     }
 };

@@ -198,10 +198,10 @@ pub mod tracker {
             create_issue: __llm_do::Alias<Of = __Members>,
         {
             type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
-            type Effects<
-                __Kept: __llm_do::Includes,
-                __D: __llm_do::Depth,
-            > = __Members::Effects<__Kept, __D>;
+            type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<
+                __Kept,
+                __D,
+            >;
         }
         __llm_do::inventory::submit! {
             __llm_do::snapshot_definition("tracker", < __McpToolset as __llm_do::Toolset

@@ -188,7 +188,8 @@ const _: () = {
         ::core::option_env!("CARGO_PKG_VERSION")),).effect(__llm_do::Effect::ReadOnly)
         .method_of:: < Database > ().output({ #[allow(unused_imports)] use
         __llm_do::NoSchema as _; < __llm_do::SchemaProbe << query as __llm_do::Tool >
-        ::Output >> ::SCHEMA })
+        ::Output >> ::SCHEMA }).error({ #[allow(unused_imports)] use
+        __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < Vec < Row > >> ::TYPE })
     }
 };
 #[allow(deprecated, clippy::all, clippy::pedantic)]
@@ -228,10 +229,10 @@ const _: () = {
         query: __llm_do::Alias<Of = __Members>,
     {
         type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
-        type Effects<
-            __Kept: __llm_do::Includes,
-            __D: __llm_do::Depth,
-        > = __Members::Effects<__Kept, __D>;
+        type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<
+            __Kept,
+            __D,
+        >;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("database", "A database.", < Database as

@@ -259,6 +259,7 @@ const _: () = {
         ::core::option_env!("CARGO_PKG_VERSION")),).effect(__llm_do::Effect::ReadOnly)
         .timeout(__TIMEOUT).output({ #[allow(unused_imports)] use __llm_do::NoSchema as
         _; < __llm_do::SchemaProbe << read_file as __llm_do::Tool > ::Output >> ::SCHEMA
-        })
+        }).error({ #[allow(unused_imports)] use __llm_do::NoErrorType as _; <
+        __llm_do::ErrorProbe < std::io::Result < String > >> ::TYPE })
     }
 };

@@ -195,6 +195,8 @@ const _: () = {
         ::core::option_env!("CARGO_PKG_VERSION")),).composite().state(& [||
         __llm_do::StateKey::of:: < Database > ("Database")]).output({
         #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
-        count as __llm_do::Tool > ::Output >> ::SCHEMA })
+        count as __llm_do::Tool > ::Output >> ::SCHEMA }).error({
+        #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <
+        Result < u64 > >> ::TYPE })
     }
 };

@@ -132,10 +132,10 @@ const _: () = {
         ): __llm_do::Alias<Of = __Members>,
     {
         type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
-        type Effects<
-            __Kept: __llm_do::Includes,
-            __D: __llm_do::Depth,
-        > = __Members::Effects<__Kept, __D>;
+        type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<
+            __Kept,
+            __D,
+        >;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("formed", "", < formed as __llm_do::Toolset >

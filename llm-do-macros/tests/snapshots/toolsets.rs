@@ -64,10 +64,10 @@ const _: () = {
         (read_file, more::list_files): __llm_do::Alias<Of = __Members>,
     {
         type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
-        type Effects<
-            __Kept: __llm_do::Includes,
-            __D: __llm_do::Depth,
-        > = __Members::Effects<__Kept, __D>;
+        type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<
+            __Kept,
+            __D,
+        >;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("filesystem", "Files of the project.", < filesystem as
@@ -121,10 +121,10 @@ const _: () = {
         filesystem: __llm_do::Alias<Of = __Members>,
     {
         type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
-        type Effects<
-            __Kept: __llm_do::Includes,
-            __D: __llm_do::Depth,
-        > = __Members::Effects<__Kept, __D>;
+        type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<
+            __Kept,
+            __D,
+        >;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("everything", "", < everything as __llm_do::Toolset >

@@ -200,6 +200,7 @@ const _: () = {
         ::core::option_env!("CARGO_PKG_VERSION")),
         __llm_do::WorkerDef::new(include_str!("reviewer.md"))
         .model("anthropic:claude-sonnet-4-5").max_turns(__MAX_TURNS).retries(1),)
-        .declares(& __DECLARATION)
+        .declares(& __DECLARATION).error({ #[allow(unused_imports)] use
+        __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < Review >> ::TYPE })
     }
 };

@@ -195,6 +195,7 @@ const _: () = {
         ::core::line!()).package(::core::option_env!("CARGO_PKG_NAME"),
         ::core::option_env!("CARGO_PKG_VERSION")),
         __llm_do::WorkerDef::new("Review one file.").code(true),).declares(&
-        __DECLARATION)
+        __DECLARATION).error({ #[allow(unused_imports)] use __llm_do::NoErrorType as _; <
+        __llm_do::ErrorProbe < Review >> ::TYPE })
     }
 };

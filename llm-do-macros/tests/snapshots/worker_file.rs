@@ -253,6 +253,8 @@ const _: () = {
         .output_schema("../tests/files/reviewer.worker:26",
         "{\"type\":\"object\",\"properties\":{\"score\":{\"type\":\"integer\"}},\"required\":[\"score\"]}",
         "Result<Review>").max_turns(__MAX_TURNS).retries(1).limits(__limits),)
-        .timeout(__TIMEOUT).declares(& __DECLARATION)
+        .timeout(__TIMEOUT).declares(& __DECLARATION).error({ #[allow(unused_imports)]
+        use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe < Result < Review > >>
+        ::TYPE })
     }
 };

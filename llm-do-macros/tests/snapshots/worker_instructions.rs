@@ -158,6 +158,8 @@ const _: () = {
         __llm_do::Computing::future(async move {
         __llm_do::awaited_instructions(personas::strict, & __ctx). await }) } else {
         __llm_do::Computing::blocking(move ||
-        __llm_do::returned_instructions(personas::strict, & __ctx)) } }),)
+        __llm_do::returned_instructions(personas::strict, & __ctx)) } }),).error({
+        #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <
+        Review >> ::TYPE })
     }
 };

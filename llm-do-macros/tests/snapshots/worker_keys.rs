@@ -169,6 +169,8 @@ const _: () = {
         .allowed_domains(["docs.rs"]).blocked_domains(["example.org"])),
         __llm_do::ServerSideTool::CodeExecution]).settings(__settings).hints(&
         ["code review", "Rust"]).output(__llm_do::OutputMode::Prompted)
-        .max_turns(__MAX_TURNS).limits(__limits),).timeout(__TIMEOUT)
+        .max_turns(__MAX_TURNS).limits(__limits),).timeout(__TIMEOUT).error({
+        #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <
+        Review >> ::TYPE })
     }
 };

@@ -26,9 +26,9 @@ pub const MIN_RESULT: u64 = 1_024;
 
 /// The fault of a reason without the effect that it is for.
 pub const REASON_WITHOUT_EFFECT: &str =
-    "`effect_reason` needs `effect`: it says why a call changes less than its tools may";
+    "`effect_reason` needs `effect`: it states why a call changes less than its tools may";
 /// The fault of a blank reason.
-pub const BLANK_REASON: &str = "`effect_reason` is blank: say why a call changes less than its tools may";
+pub const BLANK_REASON: &str = "`effect_reason` is blank: state why a call changes less than its tools may";
 
 /// The keys of a worker file.
 pub const KEYS: &[KeyDef] = &[

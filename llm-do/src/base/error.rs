@@ -3,10 +3,12 @@
 mod call_error;
 mod cause;
 mod classes;
+mod error_type;
 mod failure;
 mod fault;
 mod fault_list;
 mod id;
+mod stored_error;
 mod unknown_outcome;
 mod unsure;
 
@@ -15,6 +17,8 @@ use std::error::Error;
 pub use self::call_error::CallError;
 pub use self::cause::chain;
 pub(crate) use self::cause::panic_text;
+pub use self::error_type::ErrorType;
+pub(crate) use self::error_type::{ErrorTypes, TextOnly};
 pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
 pub(crate) use self::fault_list::fault_list;

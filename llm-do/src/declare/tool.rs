@@ -5,6 +5,7 @@ mod on_unknown;
 mod result_form;
 mod returned;
 mod tool_return;
+mod typed_error;
 mod worker_output;
 
 use std::future::Future;
@@ -25,6 +26,7 @@ pub use self::returned::{
 };
 pub(crate) use self::tool_return::Content;
 pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
+pub use self::typed_error::{ErrorProbe, NoErrorType, TypedError, assert_fallible};
 pub use self::worker_output::WorkerOutput;
 use crate::base::error::{CallError, Fault};
 use crate::declare::argument::{self, Arguments};

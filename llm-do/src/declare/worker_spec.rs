@@ -198,7 +198,7 @@ impl WorkerSpec {
     /// Sets what a call may change. Default: all that its tools may change, which [`Effect::Undeclared`] stands for too.
     ///
     /// An effect that is weaker than that of one of its tools is an error when the runtime is built, unless
-    /// [`effect_reason`](Self::effect_reason) says why it holds.
+    /// [`effect_reason`](Self::effect_reason) states why it holds.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self

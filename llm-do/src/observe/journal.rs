@@ -77,6 +77,18 @@ pub type StepFuture = BoxFuture<'static, LocalOutcome>;
 /// Code between effects must be deterministic. External information, such as which of two timers fired first, has to be
 /// read through an effect.
 ///
+/// # Errors of calls
+///
+/// Code gets the same error of a call live and in a resumed run: the same variant of [`CallError`](crate::CallError), with the same
+/// text. Without a journal, its sources are what the tool returned. With any journal, they are:
+///
+/// | The call failed with | Sources of the error |
+/// |---|---|
+/// | an error of a type that its tool, or a tool around it, [declares](macro@crate::tool#errors) | that error, read from JSON, and the texts of the errors around it; [`downcast_ref`](crate::CallError::downcast_ref) finds it |
+/// | a timeout, a failed model, an abstention or an unknown outcome of a nested call | the text; methods such as [`is_timeout`](crate::CallError::is_timeout) find the cause |
+/// | a denial, a limit, a cancellation or another error that ends the run | what the tool returned: the error is not recorded |
+/// | another error | the text |
+///
 /// # Examples
 ///
 /// A custom journal:

@@ -37,7 +37,7 @@ pub(crate) use self::worker::FileSchema;
 pub use self::worker::{
     AttachmentsValue, LimitsValue, SettingsValue, WorkerDef, assert_max_result, assert_turns, json_value,
 };
-use crate::base::error::Fault;
+use crate::base::error::{ErrorType, Fault};
 use crate::declare::argument::{self, Sample, TextFields};
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
@@ -86,6 +86,8 @@ pub struct ToolDef {
     /// Returns arguments that cannot be decoded as events show them.
     pub(crate) shown: fn(Value) -> Value,
     pub(crate) output: Option<fn() -> Value>,
+    /// The type of its errors, if a journal keeps it.
+    pub(crate) error: Option<ErrorType>,
     pub(crate) implementation: Implementation,
 }
 
@@ -250,6 +252,7 @@ impl ToolDef {
             samples: argument::samples::<T>,
             shown: argument::shown::<T>,
             output: None,
+            error: None,
             implementation,
         }
     }
@@ -342,6 +345,13 @@ impl ToolDef {
     #[must_use]
     pub const fn output(mut self, output: Option<fn() -> Value>) -> Self {
         self.output = output;
+        self
+    }
+
+    /// Sets the type of its errors. Default: none, so a journal keeps their text only.
+    #[must_use]
+    pub const fn error(mut self, error: Option<ErrorType>) -> Self {
+        self.error = error;
         self
     }
 }

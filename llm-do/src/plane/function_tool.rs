@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use llm_do_worker_file::{check_max_result, check_worker_name};
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ pub(crate) use self::alias::Alias;
 #[cfg(feature = "script")]
 pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;
-use crate::base::error::{Fault, Result};
+use crate::base::error::{ErrorType, Fault, Result};
 use crate::declare::nesting;
 use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
 use crate::declare::tool::{Effect, Failure, OnUnknown, ResultForm, Running, ToolOutput};
@@ -127,6 +128,8 @@ pub struct FunctionTool {
     /// The schema by which arguments are checked, if it is another one: a part of a server's schema may not be usable here.
     pub(crate) checked: Option<Value>,
     pub(crate) output: Option<Value>,
+    /// The type of its errors, if a journal keeps it.
+    pub(crate) error: Option<ErrorType>,
     pub(crate) effect: Effect,
     pub(crate) approval: Option<DeclaredRule>,
     /// What is done about a call whose outcome is not known, if it has a setting.
@@ -214,6 +217,7 @@ impl FunctionTool {
             parameters: Value::Null,
             checked: None,
             output: None,
+            error: None,
             effect,
             approval: None,
             on_unknown: None,
@@ -243,6 +247,16 @@ impl FunctionTool {
     /// Sets the JSON schema of the result, for readers of the registry; results are not checked. Default: unknown.
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.output = self.keep_shallow("the schema of the result", schema);
+        self
+    }
+
+    /// Sets the type of its errors, which a journal keeps, as by [`#[tool(error = ..)]`](macro@crate::tool#errors). Default: none, and
+    /// with a journal, callers get the text of an error.
+    pub fn error_type<E>(mut self) -> Self
+    where
+        E: std::error::Error + Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        self.error = Some(ErrorType::of::<E>());
         self
     }
 

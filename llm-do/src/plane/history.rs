@@ -121,7 +121,12 @@ fn call(part: &ResponsePart) -> Option<&ToolCall> {
 fn paired(calls: &[ToolCall], mut given: Vec<ToolResult>) -> Vec<ToolResult> {
     let result = |call: &ToolCall| match given.iter().position(|result| result.call_id == call.id) {
         Some(index) => given.remove(index),
-        None => ToolResult::new(call, UNFINISHED).with_error(true),
+        None => unfinished(call),
     };
     calls.iter().map(result).collect()
+}
+
+/// Returns the result of a call that never got one.
+pub(crate) fn unfinished(call: &ToolCall) -> ToolResult {
+    ToolResult::new(call, UNFINISHED).with_error(true)
 }

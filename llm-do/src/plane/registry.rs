@@ -145,7 +145,7 @@ impl Registry {
         }
         effects::declare(effects, &mut items, &toolsets, &groups);
         effects::derive(&mut items, hybrids);
-        faults.extend(items.values().filter_map(|item| effects::fault(item, &items)));
+        faults.extend(items.values().filter_map(|item| effects::fault(item, &items, hybrids)));
         #[cfg(feature = "script")]
         scripts::link(&mut items, &mut faults);
         #[cfg(feature = "script")]
@@ -218,7 +218,7 @@ impl Registry {
         worker.instances = names.instances(&tools);
         worker.declared = Some(Arc::new(names.declared(tools)));
         worker.effect = effects::of_item(&worker, &self.tools);
-        faults.extend(effects::fault(&worker, &self.tools));
+        faults.extend(effects::fault(&worker, &self.tools, &[]));
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 

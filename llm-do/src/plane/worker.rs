@@ -104,8 +104,7 @@ struct SavedTurns {
 impl Drop for SavedTurns {
     fn drop(&mut self) {
         let Some(conversation) = &self.worker.conversation else { return };
-        let finished = self.finished.drain(..).flatten().map(|finished| finished.result);
-        self.turns.add_results(finished.collect());
+        self.turns.interrupt(std::mem::take(&mut self.finished));
         self.turns.add_user_messages(&self.worker.ctx.frame().take_user_messages());
         let kept = self.turns.kept();
         conversation.save(self.turns.take_messages(), kept);

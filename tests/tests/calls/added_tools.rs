@@ -123,7 +123,7 @@ async fn typed_arguments_make_the_schema_and_are_decoded() {
 
 #[tokio::test]
 async fn an_added_tool_calls_only_what_it_declares_if_it_declares_something() {
-    let narrow = weather(Effect::ReadOnly).toolsets(["call_by_name"]);
+    let narrow = weather(Effect::Undeclared).toolsets(["call_by_name"]);
     let runtime = Runtime::builder().tool(narrow).build().unwrap();
     let error = llm_do::error::chain(&runtime.run_named("weather", rome()).await.unwrap_err());
     assert!(error.contains("text_length") && error.contains("weather"), "{error}");

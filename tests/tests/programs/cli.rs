@@ -166,16 +166,16 @@ fn standard_input_is_the_prompt_if_input_is_required() {
 }
 
 #[test]
-fn tools_lists_names_kinds_effects_approvals_and_descriptions() {
+fn tools_lists_names_kinds_effects_recoveries_approvals_and_descriptions() {
     let text = stdout(&app(&["tools"]));
     let row = |name: &str| text.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();
     // The width of the columns depends on the longest name, and so on the toolsets that are linked.
     let (add, greet) = (row("add"), row("greet"));
     assert_eq!(add.find("pre_approved  Add two numbers."), greet.find("pre_approved  Greet a person."), "{text}");
     for (name, expected) in [
-        ("add", "add tool read_only pre_approved Add two numbers."),
-        ("greet", "greet worker pre_approved Greet a person."),
-        ("write", "write tool destructive ask Write something down."),
+        ("add", "add tool read_only repeat pre_approved Add two numbers."),
+        ("greet", "greet worker read_only steps pre_approved Greet a person."),
+        ("write", "write tool destructive ask ask Write something down."),
         ("arithmetic", "arithmetic toolset Plain sums, by their own names."),
     ] {
         assert_eq!(row(name).split_whitespace().collect::<Vec<_>>().join(" "), expected, "{text}");
@@ -188,11 +188,12 @@ fn tools_as_json_has_the_schemas() {
     let add = items.as_array().unwrap().iter().find(|item| item["name"] == "add").unwrap();
     assert_eq!(add["parameters"]["required"], serde_json::json!(["a", "b"]));
     assert_eq!((&add["effect"], &add["output"]["type"]), (&"read_only".into(), &"integer".into()));
-    assert_eq!(add["approval"], "pre_approved");
+    assert_eq!((&add["approval"], &add["recovery"]), (&"pre_approved".into(), &"repeat".into()));
     let write = items.as_array().unwrap().iter().find(|item| item["name"] == "write").unwrap();
-    assert_eq!(write["approval"], "ask");
+    assert_eq!((&write["approval"], &write["recovery"]), (&"ask".into(), &"ask".into()));
     let greet = items.as_array().unwrap().iter().find(|item| item["name"] == "greet").unwrap();
     assert_eq!(greet["hints"], serde_json::json!(["politeness"]));
+    assert_eq!((&greet["effect"], &greet["recovery"]), (&"read_only".into(), &"steps".into()));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use {same_name_a as _, same_name_b as _};
 fn read() {}
 
 /// Read another way.
-#[tool]
+#[tool(effect = read_only)]
 fn x_read() {}
 
 toolset! {

@@ -13,6 +13,7 @@ mod parity;
 mod projects;
 mod propose;
 mod signature;
+mod typed_errors;
 mod unsure;
 mod values;
 

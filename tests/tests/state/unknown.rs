@@ -52,7 +52,7 @@ impl Outside {
 
 /// Pay a bill.
 #[tool(effect = destructive)]
-async fn pay(what: String, outside: State<Outside>) -> usize {
+async fn pay_bill(what: String, outside: State<Outside>) -> usize {
     outside.act(what).await
 }
 
@@ -90,31 +90,31 @@ fn was_wired(ctx: &CallContext, what: String, outside: State<Outside>) -> Result
 #[entry]
 async fn pay_by_effect(ctx: &CallContext, outside: State<Outside>) -> Result<usize> {
     let outside = Outside::clone(&outside);
-    Ok(ctx.destructive_effect("pay", "a", async move { Ok(outside.act("a".into()).await) }).await?)
+    Ok(ctx.destructive_effect("pay_bill", "a", async move { Ok(outside.act("a".into()).await) }).await?)
 }
 
 /// Pay what an order costs.
-#[tool(effect = destructive, toolsets = [pay])]
+#[tool(effect = destructive, toolsets = [pay_bill])]
 async fn settle_order(ctx: &CallContext<settle_order>, what: String) -> Result<usize> {
-    Ok(ctx.call(pay { what }).await?)
+    Ok(ctx.call(pay_bill { what }).await?)
 }
 
 /// Takes orders.
-#[worker(toolsets = [pay])]
+#[worker(toolsets = [pay_bill])]
 async fn cashier(input: String) -> String;
 
 /// Calls one tool by its name.
-#[entry(toolsets = [pay, mail, book, wire, settle_order, cashier, "by_value"])]
+#[entry(toolsets = [pay_bill, mail, book, wire, settle_order, cashier])]
 async fn buy(ctx: &CallContext<buy>, tool: String) -> Result<Value> {
     let arguments = if tool == "cashier" { json!({ "input": "a" }) } else { json!({ "what": "a" }) };
     Ok(ctx.call_tool(&tool, arguments).await?)
 }
 
 /// Pays, and writes down what is unknown.
-#[entry(toolsets = [pay])]
+#[entry(toolsets = [pay_bill])]
 async fn pay_or_note(ctx: &CallContext<pay_or_note>) -> Result<String> {
-    match ctx.call(pay { what: "a".into() }).await {
-        Ok(paid) => Ok(format!("paid {paid}")),
+    match ctx.call(pay_bill { what: "a".into() }).await {
+        Ok(pay_bild) => Ok(format!("pay_bild {pay_bild}")),
         Err(CallError::OutcomeUnknown { tool, .. }) => Ok(format!("look up {tool}")),
         Err(error) => Err(error.into()),
     }
@@ -143,7 +143,7 @@ impl Approver for Asked {
 fn model() -> FunctionModel {
     FunctionModel::answering(|request| match request.messages.last() {
         Some(llm_do::model::Message::Tool { results }) => Answer::text(results[0].content.clone()),
-        _ => Answer::call("pay", json!({ "what": "a" })),
+        _ => Answer::call("pay_bill", json!({ "what": "a" })),
     })
 }
 
@@ -162,8 +162,14 @@ fn answering(journal: impl Journal, outside: &Outside, decision: Decision) -> Ru
     process(journal, outside).approver(Asked(decision, outside.clone()))
 }
 
+/// Returns the root call that calls a tool; one that exists only at run time is called by itself.
+fn root(tool: &str) -> (&'static str, Value) {
+    if tool == "by_value" { ("by_value", json!({ "what": "a" })) } else { ("buy", json!({ "tool": tool })) }
+}
+
 async fn run(builder: RuntimeBuilder, tool: &str) -> Result<Value, CallError> {
-    builder.build().unwrap().run(buy { tool: tool.into() }).await
+    let (name, arguments) = root(tool);
+    builder.build().unwrap().run_named(name, arguments).await
 }
 
 /// Runs until the effect has happened, and drops the run in it, as if its process died.
@@ -181,7 +187,7 @@ async fn die(journal: impl Journal, outside: &Outside, (name, arguments): (&str,
 
 async fn died(outside: &Outside, tool: &str) -> MemoryJournal {
     let journal = MemoryJournal::new();
-    die(journal.clone(), outside, ("buy", json!({ "tool": tool }))).await;
+    die(journal.clone(), outside, root(tool)).await;
     journal.replayed()
 }
 
@@ -194,39 +200,39 @@ fn begun_call(records: &[Record]) -> String {
 #[tokio::test]
 async fn a_call_that_happened_has_the_result_that_the_approver_gives() {
     let outside = Outside::default();
-    for tool in ["pay", "settle_order"] {
+    for tool in ["pay_bill", "settle_order"] {
         let journal = died(&outside, tool).await;
         let resumed = run(answering(journal.clone(), &outside, Decision::happened(7)), tool).await;
         assert_eq!(resumed.unwrap(), 7, "{tool}");
-        assert_eq!(outside.take(), ["asked again about pay"], "{tool}");
+        assert_eq!(outside.take(), ["asked again about pay_bill"], "{tool}");
         // It is recorded as the result of the call.
         assert_eq!(run(process(journal.replayed(), &outside), tool).await.unwrap(), 7);
         assert!(outside.take().is_empty());
     }
     let request = outside.last.lock().unwrap().clone().unwrap();
     assert_eq!(request.result_schema.unwrap()["type"], "integer");
-    assert_eq!(request.approved_by, Some(llm_do::event::DecidedBy::Approver));
+    assert_eq!(request.approved_by, Some(llm_do::approval::DecidedBy::Approver));
 }
 
 #[tokio::test]
 async fn an_answer_that_a_call_happened_holds_if_the_process_dies_after_it() {
     let outside = Outside::default();
-    let journal = died(&outside, "pay").await;
-    run(answering(journal.clone(), &outside, Decision::happened(7)), "pay").await.unwrap();
+    let journal = died(&outside, "pay_bill").await;
+    run(answering(journal.clone(), &outside, Decision::happened(7)), "pay_bill").await.unwrap();
     outside.take();
     let answer = journal.records().iter().rposition(|record| record.kind == StepKind::Approval).unwrap();
     let cut = MemoryJournal::from_records(journal.records().into_iter().take(answer + 1));
-    assert_eq!(run(process(cut, &outside), "pay").await.unwrap(), 7);
+    assert_eq!(run(process(cut, &outside), "pay_bill").await.unwrap(), 7);
     assert!(outside.take().is_empty());
 }
 
 #[tokio::test]
 async fn a_result_that_does_not_match_and_one_of_a_call_that_has_not_begun_are_asked_for_again() {
     let outside = Outside::default();
-    let journal = died(&outside, "pay").await;
-    let resumed = run(answering(journal, &outside, Decision::happened("seven")), "pay").await;
+    let journal = died(&outside, "pay_bill").await;
+    let resumed = run(answering(journal, &outside, Decision::happened("seven")), "pay_bill").await;
     assert_eq!(resumed.unwrap(), 1);
-    assert_eq!(outside.take(), ["asked again about pay", "asked again about pay"]);
+    assert_eq!(outside.take(), ["asked again about pay_bill", "asked again about pay_bill"]);
     let problem = outside.last.lock().unwrap().clone().unwrap().problem.unwrap();
     assert!(problem.contains("does not match the schema"), "{problem}");
     let runtime = process(MemoryJournal::new(), &outside).approve_with(|request| async move {
@@ -235,7 +241,7 @@ async fn a_result_that_does_not_match_and_one_of_a_call_that_has_not_begun_are_a
             Some(problem) => Decision::deny(problem),
         }
     });
-    let error = run(runtime, "pay").await.unwrap_err();
+    let error = run(runtime, "pay_bill").await.unwrap_err();
     assert!(chain(&error).contains("has not begun"), "{error:?}");
     assert!(outside.take().is_empty());
 }
@@ -243,21 +249,21 @@ async fn a_result_that_does_not_match_and_one_of_a_call_that_has_not_begun_are_a
 #[tokio::test]
 async fn an_answer_that_a_call_did_not_happen_runs_it_and_one_that_stops_does_not() {
     let outside = Outside::default();
-    let journal = died(&outside, "pay").await;
-    assert_eq!(run(answering(journal.replayed(), &outside, Decision::approve()), "pay").await.unwrap(), 1);
-    assert_eq!(outside.take(), ["asked again about pay", "did a"]);
-    let stopped = run(answering(journal.replayed(), &outside, Decision::deny_and_stop("look first")), "pay").await;
+    let journal = died(&outside, "pay_bill").await;
+    assert_eq!(run(answering(journal.replayed(), &outside, Decision::approve()), "pay_bill").await.unwrap(), 1);
+    assert_eq!(outside.take(), ["asked again about pay_bill", "did a"]);
+    let stopped = run(answering(journal.replayed(), &outside, Decision::deny_and_stop("look first")), "pay_bill").await;
     assert!(stopped.unwrap_err().is_stopped());
-    assert_eq!(outside.take(), ["asked again about pay"]);
+    assert_eq!(outside.take(), ["asked again about pay_bill"]);
 }
 
 #[tokio::test]
 async fn an_approver_without_a_decision_leaves_the_outcome_unknown() {
     let outside = Outside::default();
-    let journal = died(&outside, "pay").await;
-    let error = run(answering(journal, &outside, Decision::undecided("the terminal is closed")), "pay").await;
+    let journal = died(&outside, "pay_bill").await;
+    let error = run(answering(journal, &outside, Decision::undecided("the terminal is closed")), "pay_bill").await;
     assert!(error.unwrap_err().is_outcome_unknown());
-    assert_eq!(outside.take(), ["asked again about pay"]);
+    assert_eq!(outside.take(), ["asked again about pay_bill"]);
 }
 
 #[tokio::test]
@@ -276,21 +282,21 @@ async fn each_setting_is_followed_and_the_policy_comes_before_the_tool() {
         assert_eq!(resumed.is_ok(), is_reported, "{tool}");
         outside.take();
     }
-    let journal = died(&outside, "pay").await;
+    let journal = died(&outside, "pay_bill").await;
     let reporting = answering(journal.replayed(), &outside, Decision::happened(9)).on_unknown(OnUnknown::Report);
-    assert!(run(reporting, "pay").await.unwrap_err().is_outcome_unknown());
+    assert!(run(reporting, "pay_bill").await.unwrap_err().is_outcome_unknown());
     assert!(outside.take().is_empty());
 }
 
 #[test]
 fn a_setting_for_an_unknown_name_or_for_a_worker_is_a_fault_of_the_policy() {
     let outside = Outside::default();
-    let policy = Policy::new().on_unknown("pai", OnUnknown::Report).on_unknown("cashier", OnUnknown::Report);
+    let policy = Policy::new().on_unknown("pay_bil", OnUnknown::Report).on_unknown("cashier", OnUnknown::Report);
     let error = chain(&process(MemoryJournal::new(), &outside).policy(policy).build().unwrap_err());
-    assert!(error.contains("unknown tool or toolset `pai`; did you mean `pay`?"), "{error}");
+    assert!(error.contains("unknown tool or toolset `pay_bil`; did you mean `pay_bill`?"), "{error}");
     assert!(error.contains("`cashier` is not a tool, but a worker"), "{error}");
-    let written: Policy = serde_json::from_value(json!({ "on_unknown": { "pay": "rerun" } })).unwrap();
-    assert_eq!(serde_json::to_value(&written).unwrap()["on_unknown"], json!({ "pay": "rerun" }));
+    let written: Policy = serde_json::from_value(json!({ "on_unknown": { "pay_bill": "rerun" } })).unwrap();
+    assert_eq!(serde_json::to_value(&written).unwrap()["on_unknown"], json!({ "pay_bill": "rerun" }));
 }
 
 #[tokio::test]
@@ -301,13 +307,13 @@ async fn code_matches_an_unknown_outcome_live_and_replayed() {
     let journal = journal.replayed();
     for _ in 0..3 {
         let runtime = process(journal.replayed(), &outside).build().unwrap();
-        assert_eq!(runtime.run(pay_or_note {}).await.unwrap(), "look up pay");
+        assert_eq!(runtime.run(pay_or_note {}).await.unwrap(), "look up pay_bill");
     }
     let runtime = process(journal.clone(), &outside).build().unwrap();
-    assert_eq!(runtime.run(pay_or_note {}).await.unwrap(), "look up pay");
+    assert_eq!(runtime.run(pay_or_note {}).await.unwrap(), "look up pay_bill");
     // The answer of an approver comes too late: the code has gone on.
     let later = answering(journal.replayed(), &outside, Decision::happened(7)).build().unwrap();
-    assert_eq!(later.run(pay_or_note {}).await.unwrap(), "look up pay");
+    assert_eq!(later.run(pay_or_note {}).await.unwrap(), "look up pay_bill");
     assert!(outside.take().is_empty());
 }
 
@@ -318,7 +324,7 @@ async fn a_model_gets_plain_words_and_goes_on() {
     let answer = run(process(journal, &outside), "cashier").await.unwrap();
     let answer = answer.as_str().unwrap();
     assert!(
-        answer.contains("the outcome of `pay` is unknown") && answer.contains("find out whether it did"),
+        answer.contains("the outcome of `pay_bill` is unknown") && answer.contains("find out whether it did"),
         "{answer}"
     );
     assert!(outside.take().is_empty());
@@ -336,32 +342,32 @@ async fn the_error_keeps_its_kind_where_code_passes_it_on() {
     }
     let resumed = run(answering(journal.replayed(), &outside, Decision::happened(7)), "settle_order").await;
     assert_eq!(resumed.unwrap(), 7, "only the call inside is asked about");
-    assert_eq!(outside.take(), ["asked again about pay"]);
+    assert_eq!(outside.take(), ["asked again about pay_bill"]);
 }
 
 #[tokio::test]
 async fn what_is_settled_by_hand_comes_before_every_question() {
     let outside = Outside::default();
     for (settlement, result, log) in
-        [(Settlement::Result(json!(7)), 7, Vec::new()), (Settlement::NotDone, 1, vec!["asked about pay", "did a"])]
+        [(Settlement::Result(json!(7)), 7, Vec::new()), (Settlement::NotDone, 1, vec!["asked about pay_bill", "did a"])]
     {
-        let journal = died(&outside, "pay").await;
+        let journal = died(&outside, "pay_bill").await;
         // Reported, and the run failed.
-        run(process(journal.clone(), &outside), "pay").await.unwrap_err();
+        run(process(journal.clone(), &outside), "pay_bill").await.unwrap_err();
         // And a person stopped it.
         let journal = journal.replayed();
         let stopping = answering(journal.clone(), &outside, Decision::deny_and_stop("look first"));
-        run(stopping, "pay").await.unwrap_err();
+        run(stopping, "pay_bill").await.unwrap_err();
         outside.take();
         let call = begun_call(&journal.records());
         journal.settle(&call, &settlement).unwrap();
         let again = journal.settle(&call, &Settlement::NotDone);
         assert!(matches!(again, Err(JournalError::InvalidValue { .. })), "{again:?}");
-        let resumed = run(answering(journal.replayed(), &outside, Decision::happened(9)), "pay").await;
+        let resumed = run(answering(journal.replayed(), &outside, Decision::happened(9)), "pay_bill").await;
         assert_eq!(resumed.unwrap(), result);
         assert_eq!(outside.take(), log);
     }
-    let unknown = MemoryJournal::new().settle("buy/pay", &Settlement::NotDone).unwrap_err();
+    let unknown = MemoryJournal::new().settle("buy/pay_bill", &Settlement::NotDone).unwrap_err();
     assert!(unknown.to_string().contains("no call of this key began"), "{unknown}");
 }
 
@@ -369,12 +375,12 @@ async fn what_is_settled_by_hand_comes_before_every_question() {
 async fn a_call_in_a_file_is_settled_in_the_file() {
     let (folder, outside) = (tempfile::tempdir().unwrap(), Outside::default());
     let path = folder.path().join("run.jsonl");
-    die(FileJournal::open(&path).unwrap(), &outside, ("buy", json!({ "tool": "pay" }))).await;
+    die(FileJournal::open(&path).unwrap(), &outside, ("buy", json!({ "tool": "pay_bill" }))).await;
     let records: Vec<_> = FileJournal::read(&path).unwrap().map(Result::unwrap).collect();
     let journal = FileJournal::open(&path).unwrap();
     journal.settle(&begun_call(&records), &Settlement::Result(json!(7))).await.unwrap();
     drop(journal);
-    assert_eq!(run(process(FileJournal::open(&path).unwrap(), &outside), "pay").await.unwrap(), 7);
+    assert_eq!(run(process(FileJournal::open(&path).unwrap(), &outside), "pay_bill").await.unwrap(), 7);
     assert!(outside.take().is_empty());
 }
 
@@ -406,7 +412,7 @@ fn a_tool_of_reconcile_that_changes_something_or_is_unknown_is_a_fault() {
         chain(&builder.build().unwrap_err())
     };
     assert!(tool("was_wire").contains("unknown tool `was_wire` of `reconcile`"), "{}", tool("was_wire"));
-    assert!(tool("pay").contains("with `effect = read_only`"), "{}", tool("pay"));
+    assert!(tool("pay_bill").contains("with `effect = read_only`"), "{}", tool("pay_bill"));
 }
 
 #[tokio::test]

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod broken_streams;
+mod concurrent;
 mod created_scope;
 mod deep;
+mod effects;
 mod harden;
 mod hardening_worker;
 mod hybrid;

@@ -7,7 +7,7 @@ use super::forms;
 use crate::args::tool::Effect;
 use crate::args::toolset::Member;
 use crate::expand::error_span;
-use crate::input::{Callable, Kind};
+use crate::input::{Callable, EffectSource, Kind};
 
 /// The variant of `Effect`.
 fn effect(effect: Option<Effect>) -> TokenStream {
@@ -27,20 +27,19 @@ pub(in crate::expand) fn setter(declared: Option<Effect>) -> Option<TokenStream>
 }
 
 /// The effect of an item without its toolsets.
-pub(super) fn own(Callable { name, effect: declared, acting, .. }: &Callable) -> TokenStream {
-    match acting {
-        Some(tool) => quote!(__llm_do::StrongestEffect::new(#tool, __llm_do::Effect::Undeclared).through(#name)),
-        None => {
-            let declared = effect(*declared);
-            quote!(__llm_do::StrongestEffect::new(#name, #declared))
-        }
+pub(super) fn own(Callable { name, effect: declared, effect_source, .. }: &Callable) -> TokenStream {
+    if let EffectSource::ServerSideTool(tool) = effect_source {
+        return quote!(__llm_do::StrongestEffect::new(#tool, __llm_do::Effect::Undeclared).through(#name));
     }
+    let declared = effect(*declared);
+    quote!(__llm_do::StrongestEffect::new(#name, #declared))
 }
 
 /// The type that states the effects of what the model of a worker can call.
 pub(super) fn calls(callable: &Callable) -> TokenStream {
+    let is_compared = !matches!(callable.effect_source, EffectSource::Reason);
     match &callable.toolsets {
-        Some(_) if callable.kind == Kind::Worker && !callable.has_effect_reason => quote!(__llm_do::CallsOf<Self, __D>),
+        Some(_) if callable.kind == Kind::Worker && is_compared => quote!(__llm_do::CallsOf<Self, __D>),
         _ => quote!(__llm_do::NoEffects),
     }
 }

@@ -45,6 +45,8 @@ impl Merge<'_> {
                 "tools" | "toolsets" => self.toolsets(value.texts()),
                 // A file with `model` too is reported already.
                 "compatible_models" if keys.place_of("model").is_some() => {}
+                // So is a reason without an effect.
+                "effect_reason" if keys.place_of("effect").is_none() => {}
                 name => self.fill(name, *place, value),
             }
         }

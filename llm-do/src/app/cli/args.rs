@@ -29,7 +29,7 @@ pub(super) use self::mcp::{
     CheckServersOptions, LoginOptions, LogoutOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions,
 };
 #[cfg(feature = "serve")]
-pub(super) use self::runs::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, ShowRunOptions};
+pub(super) use self::runs::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
 #[cfg(feature = "serve")]
 pub(super) use self::serve::ServiceOptions;
 pub(super) use self::session::SessionOptions;

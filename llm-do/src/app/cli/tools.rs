@@ -37,12 +37,11 @@ pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_project
 /// Prints rows of aligned cells, each with the first line of its description.
 fn table(rows: &[([&str; 5], &str)]) -> Result<(), CommandError> {
     let width = |column: usize| rows.iter().map(|(cells, _)| cells[column].len()).max().unwrap_or(0);
-    let [name, kind, effect, recovery, approval] = [0, 1, 2, 3, 4].map(width);
+    let widths = [0, 1, 2, 3, 4].map(width);
     for (cells, description) in rows {
         let summary = description.lines().next().unwrap_or_default();
-        let [a, b, c, d, e] = cells;
-        let row = format!("{a:name$}  {b:kind$}  {c:effect$}  {d:recovery$}  {e:approval$}  {summary}");
-        print(row.trim_end())?;
+        let padded: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        print(format!("{}  {summary}", padded.join("  ")).trim_end())?;
     }
     Ok(())
 }

@@ -3,14 +3,84 @@
 use std::any::Any;
 use std::error::Error;
 
-use super::CallError;
+use super::{BoxError, CallError};
 
-/// A failure that was read from a journal: its text and the call error that caused it.
+/// A failure that was read from a journal: its text and the error that caused it, which has another text.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub(crate) struct Recorded {
     pub(crate) text: String,
     pub(crate) cause: CallError,
+}
+
+/// An error around another, that was read from a journal.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(super) struct Wrapped {
+    pub(super) text: String,
+    pub(super) source: BoxError,
+}
+
+impl CallError {
+    /// Returns the first error of the type `E` among this error and its causes.
+    ///
+    /// Finds the error that a tool returned, also in the error of a caller that passed it on. With a journal, it finds the errors whose
+    /// type a journal [keeps](macro@crate::tool#errors), in a resumed run too.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    ///
+    /// #[llm_do::data]
+    /// struct SoldOut {
+    ///     left: u32,
+    /// }
+    ///
+    /// impl std::fmt::Display for SoldOut {
+    ///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    ///         write!(f, "only {} left", self.left)
+    ///     }
+    /// }
+    ///
+    /// impl std::error::Error for SoldOut {}
+    ///
+    /// /// Reserve seats.
+    /// #[tool(effect = idempotent)]
+    /// fn reserve(seats: u32) -> Result<(), SoldOut> {
+    ///     if seats > 3 { Err(SoldOut { left: 3 }) } else { Ok(()) }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().build()?;
+    /// let error = runtime.run(reserve { seats: 5 }).await.unwrap_err();
+    /// assert_eq!(error.downcast_ref::<SoldOut>().map(|error| error.left), Some(3));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        let mut next = Some(actual(self));
+        while let Some(error) = next {
+            if let Some(found) = error.downcast_ref() {
+                return Some(found);
+            }
+            next = error.source().map(actual);
+        }
+        None
+    }
+}
+
+/// Returns the error that `error` stands for.
+pub(super) fn actual<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    if let Some(CallError::Other(inner)) = error.downcast_ref() {
+        return actual(inner.as_ref());
+    }
+    if let Some(Recorded { cause, .. }) = error.downcast_ref() {
+        return actual(cause);
+    }
+    error
 }
 
 /// Returns the first call error in `error` and its causes.

@@ -8,6 +8,8 @@ use llm_do_providers::{ErrorKind, ProviderError};
 use serde::{Deserialize, Serialize};
 
 use super::cause::Recorded;
+use super::error_type::ErrorTypes;
+use super::stored_error::StoredError;
 use super::{CallError, Fault, chain};
 
 /// A failure that a caller can handle, in the form that a journal records.
@@ -15,6 +17,8 @@ use super::{CallError, Fault, chain};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
     Failed(String),
+    /// A tool failed with an error of the type that it declares: the failed call, or a nested one whose error was passed on.
+    Typed(StoredError),
     /// The call `of` timed out. It is the failed call itself, or, with `text`, a nested call whose error was passed on.
     TimedOut {
         of: String,
@@ -57,12 +61,12 @@ impl Failure {
     }
 
     /// Returns the record of an error, or the error itself if it ends the run and is not recorded, such as a limit.
-    pub(crate) fn of(error: CallError) -> Result<Self, CallError> {
+    pub(crate) fn of(error: CallError, types: &dyn ErrorTypes) -> Result<Self, CallError> {
         match error {
             CallError::Model { worker, source } if source.kind() != ErrorKind::Cancelled => {
                 Ok(Self::Model { worker, error: source, text: None })
             }
-            error @ CallError::Failed { .. } => Self::passed_on(error),
+            error @ CallError::Failed { .. } => Self::passed_on(error, types),
             error if !error.is_recoverable() => Err(error),
             CallError::Timeout { tool, after } => Ok(Self::TimedOut { of: tool, after, text: None }),
             CallError::Unsure { tool, reason } => Ok(Self::Unsure { of: tool, reason, text: None }),
@@ -78,7 +82,7 @@ impl Failure {
     }
 
     /// Records a call that failed with the text of its error, and with its cause if callers can match on that.
-    fn passed_on(error: CallError) -> Result<Self, CallError> {
+    fn passed_on(error: CallError, types: &dyn ErrorTypes) -> Result<Self, CallError> {
         let text = || error.source().map(chain).unwrap_or_default();
         match error.innermost() {
             CallError::Timeout { tool, after } => {
@@ -97,12 +101,12 @@ impl Failure {
                 Ok(Self::OutcomeUnknown { of, began: *began, reason, text: Some(text()) })
             }
             _ if !error.is_recoverable() => Err(error),
-            _ => Ok(Self::Failed(text())),
+            _ => Ok(StoredError::of(&error, types).map_or_else(|| Self::Failed(text()), Self::Typed)),
         }
     }
 
     /// Rebuilds the error of a call to `tool`.
-    pub(crate) fn into_error(self, tool: &str) -> CallError {
+    pub(crate) fn into_error(self, tool: &str, types: &dyn ErrorTypes) -> CallError {
         let tool = tool.to_owned();
         let passed_on = |tool, text, cause| match text {
             Some(text) => CallError::Failed { tool, source: Recorded { text, cause }.into() },
@@ -110,6 +114,7 @@ impl Failure {
         };
         match self {
             Self::Failed(text) => CallError::Failed { tool, source: text.into() },
+            Self::Typed(error) => error.into_error(tool, types),
             Self::TimedOut { of, after, text } => passed_on(tool, text, CallError::Timeout { tool: of, after }),
             Self::Model { worker, error, text } => passed_on(tool, text, CallError::Model { worker, source: error }),
             Self::Unsure { of, reason, text } => passed_on(tool, text, CallError::Unsure { tool: of, reason }),

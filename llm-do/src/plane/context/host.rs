@@ -12,7 +12,7 @@ use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
 use super::{CallContext, CallFrame, GivenArguments};
-use crate::base::error::{BoxError, CallError};
+use crate::base::error::{BoxError, CallError, ErrorTypes};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
@@ -25,7 +25,7 @@ use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
 /// The plane, as used by a context. This trait inverts the order of modules, since calls nest.
-pub(crate) trait Host: Send + Sync {
+pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Calls `callee` on behalf of `caller`; takes the caller by value, since the call's context keeps it.
     ///
     /// Arguments that are not JSON are refused and reported like other invalid ones. A caller that gives text wants the result

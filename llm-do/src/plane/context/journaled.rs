@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use self::recorded::Recorded;
 use super::CallContext;
-use crate::base::error::{CallError, Failure, Fault};
+use crate::base::error::{CallError, ErrorTypes, Failure, Fault};
 use crate::declare::nesting;
 use crate::observe::journal::{
     Journal, JournalError, JournalOutcome, LocalOutcome, StepFuture, StepKind, StepSpec, Unrecorded,
@@ -47,8 +47,9 @@ impl<S> CallContext<S> {
     /// An interrupted effect runs again when its run is resumed; for one that must not,
     /// see [`destructive_effect`](Self::destructive_effect).
     ///
-    /// Without a journal, `effect` just runs. With one, its value or the text of its error is recorded; a caller may
-    /// handle the error and continue. If the error fails the run, the effect runs again when the run is resumed.
+    /// Without a journal, `effect` just runs. With one, its value or its error is recorded: the text of the error, and its type
+    /// if a journal [keeps](macro@crate::tool#errors) it. A caller may handle the error and continue. If the error fails the run,
+    /// the effect runs again when the run is resumed.
     /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
     /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.
     ///
@@ -208,11 +209,12 @@ impl<S> CallContext<S> {
             let (step, in_flight) = self.next_step(kind, name, input());
             self.record_denials().await?;
             let tool = self.name().to_owned();
+            let host = Arc::clone(&self.scope.host);
             let local = local(Some(Arc::clone(&step.key)));
             let local = async move {
                 match local.await {
                     Ok(value) => Recorded::written(value, &tool),
-                    Err(error) => Failure::of(error).map(Recorded::Failure),
+                    Err(error) => Failure::of(error, &*host).map(Recorded::Failure),
                 }
             };
             // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
@@ -223,7 +225,7 @@ impl<S> CallContext<S> {
                     Ok(StepOutcome { value, is_replayed })
                 }
                 Recorded::Failure(failure) => {
-                    let error = failure.into_error(self.name());
+                    let error = failure.into_error(self.name(), self.error_types());
                     in_flight.fail(&error);
                     Err(error)
                 }
@@ -309,6 +311,11 @@ impl<S> CallContext<S> {
     pub(crate) fn check_all_replayed(&self) -> Result<(), CallError> {
         let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
         unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
+    }
+
+    /// Returns what finds the types of the errors of tools.
+    pub(crate) fn error_types(&self) -> &dyn ErrorTypes {
+        &*self.scope.host
     }
 
     pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {

@@ -323,7 +323,7 @@ impl Run {
                 }
             } else if is_recorded(&came.value) {
                 keep_approval(ctx, &request, came.value.scope);
-            } else if !came.value.is_approved() && !(request.began.is_some() && came.value.is_undecided()) {
+            } else if !came.value.is_approved() && (request.began.is_none() || !came.value.is_undecided()) {
                 // A call that may have had its effect is reported then, and has a record of that.
                 keep_denial(ctx, denied, &came.value);
             }

@@ -19,7 +19,7 @@ use super::pipeline::{self, CallResult};
 use super::respond::respond;
 use super::subtask::run_subtask;
 use super::thread::continue_thread;
-use crate::base::error::{BoxError, CallError};
+use crate::base::error::{BoxError, CallError, ErrorType, ErrorTypes};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
@@ -32,6 +32,12 @@ use crate::plane::instance::CloseTasks;
 use crate::plane::plan::DryRun;
 use crate::plane::registry::Registered;
 use crate::plane::user_input::InputHandler;
+
+impl ErrorTypes for Run {
+    fn error_type(&self, tool: &str) -> Option<ErrorType> {
+        self.plane.registry.get(tool)?.error_type()
+    }
+}
 
 impl Host for Run {
     fn call<'a>(

@@ -110,7 +110,8 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     let is_settled = settled.is_some();
     let recorded = match settled {
         Some(settled) => {
-            let record = CallRecord::of(RecordedOutcome::of(settled.into_result(ctx.name()))?, Vec::new());
+            let outcome = RecordedOutcome::of(settled.into_result(ctx.name()), ctx.error_types())?;
+            let record = CallRecord::of(outcome, Vec::new());
             ctx.recorded(JournalMethod::Step, step, async { Ok(record) }).await?
         }
         None => ctx.recorded(method, step, run_for_record(tool, prepared, ctx.clone(), call.attempt, next)).await?,
@@ -121,7 +122,7 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     // Nothing ran here.
     call.set_replayed(recorded.is_replayed || is_settled);
     if !recorded.is_replayed {
-        return recorded.value.outcome.into_result(ctx.name());
+        return recorded.value.outcome.into_result(ctx.name(), ctx.error_types());
     }
     restore(run, ctx, recorded.value)
 }
@@ -146,7 +147,7 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
     for approval in &approved {
         run.restore_approval(ctx, approval);
     }
-    outcome.into_result(ctx.name())
+    outcome.into_result(ctx.name(), ctx.error_types())
 }
 
 /// Runs a call and returns its record; owns what it needs, so that a journal can run it on any task.
@@ -170,7 +171,7 @@ async fn run_for_record(
     let outcome = match result {
         // A call that its caller's deadline cut off is retried, so it is not recorded.
         Err(error) if error.is_timeout() && leaves_no_time(&ctx) => Err(error),
-        result => RecordedOutcome::of(result),
+        result => RecordedOutcome::of(result, ctx.error_types()),
     };
     let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
     ctx.record_denials().await?;

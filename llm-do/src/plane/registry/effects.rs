@@ -1,5 +1,5 @@
 //! Effects: those that policies declare in place of those of the tools, those that follow from them, and those that must agree with them.
-//! Policies also say what is done about calls whose outcome is not known.
+//! Policies also set what is done about calls whose outcome is not known.
 
 mod claims;
 mod derived;

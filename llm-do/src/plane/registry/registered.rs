@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Origin;
 use super::plan::WorkerPlan;
+use crate::base::error::ErrorType;
 use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::{Effect, OnUnknown};
 use crate::declare::worker_spec::WorkerSpec;
@@ -177,6 +178,15 @@ impl Registered {
         match &self.code {
             Code::Function(_) => self.output(),
             Code::Value(_) | Code::Worker(_) => None,
+        }
+    }
+
+    /// Returns the type of its errors, if a journal keeps it.
+    pub(crate) fn error_type(&self) -> Option<ErrorType> {
+        match (&self.code, self.linked) {
+            (_, Some(def)) => def.error,
+            (Code::Value(tool), None) => tool.error,
+            (Code::Function(_) | Code::Worker(_), None) => None,
         }
     }
 

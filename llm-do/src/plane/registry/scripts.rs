@@ -31,7 +31,7 @@ impl Registry {
         item.instances = names.instances(&declared);
         item.declared = Some(Arc::new(names.declared(declared)));
         item.effect = effects::of_item(&item, &self.tools);
-        faults.extend(effects::fault(&item, &self.tools));
+        faults.extend(effects::fault(&item, &self.tools, &[]));
         // Approvals find the rules of an item by its place, so the order must stay.
         item.place = self.tools.get(&name).and_then(|replaced| replaced.place);
         if !faults.is_empty() {

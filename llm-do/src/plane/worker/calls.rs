@@ -44,7 +44,7 @@ impl WorkerRun {
         stream::iter(calls).buffered(concurrency).try_collect().await
     }
 
-    /// Returns how many of these calls may run at once.
+    /// Returns how many of these calls may run concurrently.
     fn concurrency(&self, calls: &[ToolCall]) -> usize {
         let is_read_only = |name: &str| self.reads_results(name) || self.ctx.is_read_only(name);
         let are_read_only = calls.iter().all(|call| is_read_only(&call.name));

@@ -15,6 +15,7 @@ use self::failures::{Denials, Failures};
 use super::output::Output;
 use crate::base::error::Fault;
 use crate::declare::toolset::OUTPUT_TOOL;
+use crate::plane::history::unfinished;
 
 /// The limits of one call of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,11 +182,19 @@ impl Turns {
         self.kept
     }
 
-    /// Adds the results of some calls of a turn that was interrupted; the history answers the other calls.
-    pub(crate) fn add_results(&mut self, results: Vec<ToolResult>) {
-        if !results.is_empty() {
-            self.push(Message::Tool { results });
+    /// Adds the results of the calls of a turn that was interrupted, each at the index of its call; its other calls are not finished.
+    ///
+    /// Of the calls with one id, each has a result then: by the id alone, the result of a later one would be that of the first.
+    pub(crate) fn interrupt(&mut self, finished: Vec<Option<CallResult>>) {
+        let Phase::Call { calls, .. } = &self.phase else { return };
+        if finished.iter().all(Option::is_none) {
+            return;
         }
+        let result = |(call, finished): (&ToolCall, Option<CallResult>)| {
+            finished.map_or_else(|| unfinished(call), |finished| finished.result)
+        };
+        let results = calls.iter().zip(finished).map(result).collect();
+        self.push(Message::Tool { results });
     }
 
     fn push(&mut self, message: Message) {
@@ -344,7 +353,9 @@ impl Turns {
 
     /// Answers each of `calls`, so that providers accept the history.
     fn answer(&mut self, calls: &[ToolCall], content: &str, is_error: bool) {
-        self.add_results(results_of(calls, content, is_error).collect());
+        if !calls.is_empty() {
+            self.push(Message::Tool { results: results_of(calls, content, is_error).collect() });
+        }
     }
 
     fn next(&mut self, spent: Option<String>) {

@@ -2,6 +2,7 @@
 
 use llm_do::Effect;
 use llm_do::runtime::FunctionTool;
+use llm_do::worker::WorkerSpec;
 
 use super::*;
 
@@ -39,6 +40,33 @@ async fn only_what_is_chosen_is_offered_and_can_be_called() {
     assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["add"]);
     let error = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap_err();
     assert!(error.to_string().contains("unknown tool `delete`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_worker_has_the_hints_of_its_tools_and_is_offered_as_read_only_if_they_are() {
+    let worker = |name: &str, tool: &str| WorkerSpec::new(name, "Do it.").toolsets([tool]);
+    let narrowed = worker("planner", "delete").effect(Effect::ReadOnly).effect_reason("it only plans");
+    let workers = [worker("adder", "add"), worker("deleter", "delete"), narrowed];
+    let serving = || serving(|builder| workers.iter().cloned().fold(builder, RuntimeBuilder::worker));
+    let names = ["adder", "clean", "deleter", "planner", "welcome"];
+    let client = connect(serving().only(names).unwrap(), Era::Rounds, User::default()).await;
+    let tools = client.list_all_tools().await.unwrap();
+    let hints = tools.iter().map(|tool| {
+        let hints = tool.annotations.as_ref().unwrap();
+        (&*tool.name, hints.read_only_hint == Some(true), hints.destructive_hint == Some(true))
+    });
+    let expected = [
+        ("adder", true, false),
+        ("clean", false, false),
+        ("deleter", false, true),
+        ("planner", true, false),
+        ("welcome", true, false),
+    ];
+    assert_eq!(hints.collect::<Vec<_>>(), expected);
+    let reading = serving().only(names).unwrap().read_only();
+    let client = connect(reading, Era::Rounds, User::default()).await;
+    let tools = client.list_all_tools().await.unwrap();
+    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["adder", "planner", "welcome"]);
 }
 
 #[test]

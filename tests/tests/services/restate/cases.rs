@@ -128,6 +128,40 @@ pub(super) async fn give_up(ctx: &CallContext<give_up>) -> Result<String> {
     Ok(ctx.call(fail_on_purpose {}).await?)
 }
 
+/// There are too few seats.
+#[llm_do::data]
+pub(super) struct SoldOut {
+    left: u32,
+}
+
+impl std::fmt::Display for SoldOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} seats are left", self.left)
+    }
+}
+
+impl std::error::Error for SoldOut {}
+
+/// Reserve seats.
+#[tool(effect = read_only)]
+pub(super) fn reserve_seats(seats: u32) -> Result<u32, SoldOut> {
+    if seats > 3 { Err(SoldOut { left: 3 }) } else { Ok(seats) }
+}
+
+/// Reserve seats for a group.
+#[tool(effect = read_only, toolsets = [reserve_seats])]
+pub(super) async fn reserve_for_group(ctx: &CallContext<reserve_for_group>, seats: u32) -> Result<u32> {
+    Ok(ctx.call(reserve_seats { seats }).await?)
+}
+
+/// Matches the type of an error, and then sleeps.
+#[entry(toolsets = [reserve_for_group])]
+pub(super) async fn match_sold_out(ctx: &CallContext<match_sold_out>) -> Result<Option<u32>> {
+    let error = ctx.call(reserve_for_group { seats: 5 }).await.err();
+    ctx.sleep(Duration::from_millis(5)).await?;
+    Ok(error.and_then(|error| error.downcast_ref::<SoldOut>().map(|sold_out| sold_out.left)))
+}
+
 /// Has a worker do something.
 #[entry(toolsets = [clerk])]
 pub(super) async fn delegate(ctx: &CallContext<delegate>) -> Result<String> {

@@ -21,6 +21,7 @@ fn suite() -> Vec<(&'static str, Value)> {
         ("delegate", json!({})),
         ("doze", json!({ "millis": 5 })),
         ("branch", json!({ "count": 5 })),
+        ("match_sold_out", json!({})),
     ]
 }
 
@@ -98,6 +99,8 @@ async fn each_journal_gives_the_same_results_usage_and_events() {
             .await;
     let runs = SqliteJournal::open(folder.path().join("runs.db")).unwrap();
     let in_sqlite = seen_with(async |name| Arc::new(runs.run(name).await.unwrap()) as Arc<dyn Journal>).await;
+    let matched = in_memory.last().map(|(outcome, ..)| outcome.clone());
+    assert_eq!(matched, Some(json!({ "result": 3 })));
     for (n, (entry, _)) in suite().into_iter().enumerate() {
         assert_eq!(in_files[n], in_memory[n], "{entry} in a file");
         assert_eq!(in_sqlite[n], in_memory[n], "{entry} in SQLite");

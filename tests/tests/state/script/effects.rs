@@ -1,15 +1,19 @@
 //! Calls of scripts on the plane: effects, approvals, concurrency, exceptions, progress, cancellation.
 
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use llm_do::Limits;
 use llm_do::approval::{ApprovalMode, Policy};
 use llm_do::event::EventKind;
+use llm_do::model::{Message, Request};
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::script::ScriptTool;
-use llm_do::testing::Recorder;
+use llm_do::testing::{Answer, FunctionModel, Recorder};
+use llm_do::worker::WorkerSpec;
 use llm_do::{Effect, Value, json};
 
-use crate::script::{builder, effect_of, run_body, text_of, with_body};
+use crate::script::{Log, builder, effect_of, run_body, text_of, with_body};
 
 fn script(name: &str, toolsets: &str, body: &str) -> ScriptTool {
     let text = format!(
@@ -19,18 +23,18 @@ fn script(name: &str, toolsets: &str, body: &str) -> ScriptTool {
 }
 
 #[test]
-fn the_effect_is_the_union_of_the_toolset_unless_it_is_narrowed() {
+fn the_effect_is_the_union_of_the_toolset_unless_a_stronger_one_is_given() {
     let (builder, _) = builder();
     let runtime = builder
         .tool(script("reads", "toolsets: [search, price]", "    return 1"))
         .tool(script("saves", "toolsets: [search, save]", "    return 1"))
         .tool(script("erases", "toolsets: [saves, erase]", "    return 1"))
         .tool(script("calls", "toolsets: [erases]", "    return erases()"))
-        .tool(script("narrowed", "toolsets: [erase]\n    effect: idempotent", "    return 1"))
+        .tool(script("raised", "toolsets: [search]\n    effect: idempotent", "    return 1"))
         .tool(script("nothing", "toolsets: []", "    return 1"))
         .build()
         .unwrap();
-    let effects = ["reads", "saves", "erases", "calls", "narrowed", "nothing"].map(|name| effect_of(&runtime, name));
+    let effects = ["reads", "saves", "erases", "calls", "raised", "nothing"].map(|name| effect_of(&runtime, name));
     assert_eq!(
         effects,
         [
@@ -42,6 +46,18 @@ fn the_effect_is_the_union_of_the_toolset_unless_it_is_narrowed() {
             Effect::ReadOnly,
         ]
     );
+}
+
+#[test]
+fn an_effect_that_is_weaker_than_that_of_a_tool_is_a_fault_unless_a_policy_declares_it() {
+    let narrowed = || script("narrowed", "toolsets: [save, erase]\n    effect: idempotent", "    return 1");
+    let (builder, _) = builder();
+    let error = builder.tool(narrowed()).build().unwrap_err().to_string();
+    assert!(error.contains("`narrowed` (") && error.contains("states the effect idempotent"), "{error}");
+    assert!(error.contains("but may call `erase`, whose effect is destructive; state the stronger effect"), "{error}");
+    let (builder, _) = crate::script::builder();
+    let policy = Policy::new().effect("narrowed", Effect::Idempotent);
+    assert_eq!(effect_of(&builder.policy(policy).tool(narrowed()).build().unwrap(), "narrowed"), Effect::Idempotent);
 }
 
 #[test]
@@ -111,6 +127,40 @@ async fn only_read_only_calls_of_a_gather_are_concurrent() {
     let result = runtime.run_named("main", Value::Null).await.unwrap();
     assert_eq!(result, json!([[1, 1], [true, true]]));
     assert_eq!(log.lines(), ["price of a", "price of b", "priced a", "priced b", "saved 1: x", "saved 2: y"]);
+}
+
+/// Two workers with one tool each; `prices` reads.
+fn askers(builder: RuntimeBuilder) -> RuntimeBuilder {
+    let call = |request: Request<'_>| match (request.messages.last(), request.tools.first()) {
+        (Some(Message::Tool { .. }), _) | (_, None) => Answer::text("done"),
+        (_, Some(tool)) if &*tool.name == "price" => Answer::call("price", json!({ "item": "it" })),
+        (_, Some(tool)) => Answer::call(&*tool.name, json!({ "id": 1, "text": "it" })),
+    };
+    let prices = WorkerSpec::new("prices", "Return a price.").toolsets(["price"]);
+    let saves = WorkerSpec::new("saves", "Save it.").toolsets(["save"]);
+    builder.worker(prices).worker(saves).force_model(FunctionModel::answering(call))
+}
+
+#[tokio::test]
+async fn workers_of_a_gather_are_concurrent_if_their_tools_only_read() {
+    let body = |call: &str| {
+        let gather = format!("    import asyncio\n    return await asyncio.gather({call}, {call})");
+        let text = with_body("async def main() -> Any:", &gather);
+        ScriptTool::parse("main", &text.replace("toolsets: [", "toolsets: [prices, saves, ")).unwrap()
+    };
+    let lines = async |builder: RuntimeBuilder, call: &str| {
+        let log = Log::default();
+        let builder = askers(builder).state(log.clone()).approval_mode(ApprovalMode::ApproveAll).tool(body(call));
+        let result = builder.build().unwrap().run_named("main", Value::Null).await.unwrap();
+        assert_eq!(result, json!(["done", "done"]));
+        log.lines()
+    };
+    let together = lines(crate::own_builder(), r#"prices("a")"#).await;
+    assert_eq!(together, ["price of it", "price of it", "priced it", "priced it"]);
+    let limited = crate::own_builder().max_concurrent_calls(NonZeroUsize::MIN);
+    let limited = lines(limited, r#"prices("a")"#).await;
+    assert_eq!(limited, ["price of it", "priced it", "price of it", "priced it"]);
+    assert_eq!(lines(crate::own_builder(), r#"saves("a")"#).await, ["saved 1: it", "saved 1: it"]);
 }
 
 #[tokio::test]

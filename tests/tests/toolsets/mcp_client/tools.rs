@@ -157,6 +157,25 @@ async fn a_policy_declares_the_effects_of_the_tools_of_a_server() {
 }
 
 #[tokio::test]
+async fn a_worker_has_the_effect_of_the_tools_of_a_server_and_may_state_no_weaker_one() {
+    let tools = json!([listed("reads", &json!({})), listed("changes", &json!({}))]);
+    let script = Script::new(&["only="]).with_tools(&tools);
+    let server = || script.server().tool_effect("reads", Effect::ReadOnly);
+    let worker = |toolset: &str| WorkerSpec::new("worker", "Read.").toolsets([toolset]);
+    let effect = |worker: WorkerSpec| {
+        let runtime = builder(server()).worker(worker).build().unwrap();
+        runtime.registry().get("worker").unwrap().effect()
+    };
+    assert_eq!(effect(worker("mcp__s__reads")), Effect::ReadOnly);
+    assert_eq!(effect(worker("mcp__s")), Effect::Undeclared);
+    let stating = || worker("mcp__s").effect(Effect::ReadOnly);
+    let error = builder(server()).worker(stating()).build().unwrap_err().to_string();
+    let expected = "states the effect read_only, but may call `mcp__s__changes`, whose effect is undeclared; state why";
+    assert!(error.contains(expected), "{error}");
+    assert_eq!(effect(stating().effect_reason("the server is a copy")), Effect::ReadOnly);
+}
+
+#[tokio::test]
 async fn a_policy_may_have_a_rule_for_all_tools_of_a_server() {
     let script = Script::new(&[]).with_file("log");
     let model = ScriptedModel::new().call("mcp__s__echo", json!({ "text": "x" }));

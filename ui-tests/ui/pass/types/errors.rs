@@ -1,4 +1,4 @@
-//! An error type implements `Error` or `Display`.
+//! An error type implements `Error` or `Display`; with serde, it keeps its type in a journal.
 
 #![deny(warnings)]
 
@@ -6,7 +6,8 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
 
-use llm_do::{CallError, entry, prelude, tool};
+use llm_do::{CallError, data, entry, prelude, tool, worker};
+use serde::Serialize;
 
 /// Implements `Display` but not `Error`.
 struct Spoken(std::rc::Rc<str>);
@@ -87,7 +88,70 @@ fn called() -> Result<(), CallError> {
     Ok(())
 }
 
-#[entry]
+/// An error that serde writes and reads.
+#[data]
+enum Refused<T> {
+    Limit(T),
+}
+
+impl<T> fmt::Display for Refused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("refused")
+    }
+}
+
+impl<T: fmt::Debug> Error for Refused<T> {}
+
+/// As the error of some libraries: it borrows for `'static`.
+#[derive(Debug, Serialize, serde::Deserialize)]
+struct Named {
+    name: &'static str,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Error for Named {}
+
+type Checked<T> = Result<T, Refused<u8>>;
+
+/// K.
+#[tool]
+fn kept() -> Checked<u8> {
+    Err(Refused::Limit(3))
+}
+
+/// L.
+#[tool(error = Refused<u8>)]
+async fn kept_by_key() -> prelude::Result<u8> {
+    Err(Refused::Limit(3_u8).into())
+}
+
+/// M.
+#[tool(error = self::Refused<String>)]
+fn opaque() -> Result<impl Serialize, Refused<String>> {
+    Err::<u8, _>(Refused::Limit("no".to_owned()))
+}
+
+/// N.
+#[tool]
+fn borrowed() -> Result<(), Named> {
+    Err(Named { name: "no" })
+}
+
+/// O.
+#[worker]
+async fn rendered(input: String) -> Checked<String> {
+    if input.is_empty() {
+        return Err(Refused::Limit(3_u8).into());
+    }
+    input
+}
+
+#[entry(error = Refused<u8>)]
 async fn start() -> prelude::Result<()> {
     Err("no")?
 }

@@ -65,7 +65,7 @@ impl Remote {
     pub(super) fn settle(&self, id: &str, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
         let url = self.path(&["runs", id, "settle"])?;
         let body = json!({ "step": step, "outcome": settlement });
-        match self.send(Method::POST, url, Some(body))? {
+        match self.send(Method::POST, url, Some(&body))? {
             (status, _) if status.is_success() => Ok(()),
             (status, problem) => Err(refused(status, &problem)),
         }
@@ -85,12 +85,12 @@ impl Remote {
     }
 
     /// Returns the status and the body of an answer, which is null if it is not JSON.
-    fn send(&self, method: Method, url: Url, body: Option<Value>) -> Result<(StatusCode, Value), CommandError> {
+    fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(StatusCode, Value), CommandError> {
         let answer = async {
             // A token is for the address that the user named.
             let http = Client::builder().redirect(Policy::none()).timeout(TIMEOUT).build()?;
             let request = http.request(method, url);
-            let request = match &body {
+            let request = match body {
                 Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.to_string()),
                 None => request,
             };

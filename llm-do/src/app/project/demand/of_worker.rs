@@ -58,8 +58,10 @@ pub(in crate::app) fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(
     }
     if let Some(reason) = effect_reason {
         let effect = effect.word();
-        demands
-            .push(demand(Kind::Tool, format!("`{name}` counts as {effect}, whatever its tools may change: {reason}")));
+        demands.push(demand(
+            Kind::Tool,
+            format!("`{name}` counts as {effect}, also if its tools may change more: {reason}"),
+        ));
     }
     for tool in toolsets.iter().filter(|tool| !is_implied(origin, tool)) {
         let target = aliases.iter().find(|(alias, _)| alias.name == *tool).map_or(tool, |(alias, _)| &alias.target);

@@ -1,6 +1,7 @@
 //! Effects of a call that must not be made twice.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -65,13 +66,14 @@ impl<S> CallContext<S> {
         let (step, in_flight) = self.next_step(StepKind::Effect, name, input);
         self.record_denials().await?;
         let known = Box::pin(self.begin_effect(&step)).await?;
+        let host = Arc::clone(&self.scope.host);
         let local = async move {
             match known {
                 Known::Result(value) => Ok(Recorded::Value(value)),
                 Known::Unknown(failure) => Ok(Recorded::Failure(failure)),
                 Known::Nothing => match effect.await {
                     Ok(value) => Recorded::written(value, &tool),
-                    Err(source) => Failure::of(CallError::failed(tool, source)).map(Recorded::Failure),
+                    Err(source) => Failure::of(CallError::failed(tool, source), &*host).map(Recorded::Failure),
                 },
             }
         };
@@ -79,7 +81,7 @@ impl<S> CallContext<S> {
         match value {
             Recorded::Value(value) => serde_json::from_value(value).map_err(|error| self.undecodable_record(&error)),
             Recorded::Failure(failure) => {
-                let error = failure.into_error(self.name());
+                let error = failure.into_error(self.name(), self.error_types());
                 in_flight.fail(&error);
                 Err(error)
             }
@@ -91,17 +93,17 @@ impl<S> CallContext<S> {
         let mut attempt = 0;
         loop {
             let part = if attempt == 0 { "begun".to_owned() } else { format!("begun:{attempt}") };
-            let began = self.clock_time();
-            let begun = async move { Ok(json!({ "began": began })) };
-            let begun = self.recorded(JournalMethod::Step, step.within(StepKind::Begun, &part), begun).await?;
-            if !begun.is_replayed {
+            let now = self.clock_time();
+            let record = async move { Ok(json!({ "began": now })) };
+            let record = self.recorded(JournalMethod::Step, step.within(StepKind::Begun, &part), record).await?;
+            if !record.is_replayed {
                 return Ok(Known::Nothing);
             }
             match self.settled_effect(step, attempt).await? {
                 Some(Settlement::Result(result)) => return Ok(Known::Result(result)),
                 Some(Settlement::NotDone) => attempt += 1,
                 None => {
-                    let began = serde_json::from_value(begun.value["began"].clone()).unwrap_or(began);
+                    let began = serde_json::from_value(record.value["began"].clone()).unwrap_or(now);
                     let (of, reason) = (self.name().to_owned(), INTERRUPTED.to_owned());
                     return Ok(Known::Unknown(Failure::OutcomeUnknown { of, began, reason, text: None }));
                 }

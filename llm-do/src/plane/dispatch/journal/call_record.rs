@@ -6,7 +6,7 @@ use llm_do_providers::Attachment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::error::{CallError, Failure, chain};
+use crate::base::error::{CallError, ErrorTypes, Failure, TextOnly, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event;
@@ -63,10 +63,10 @@ pub(super) struct RecordedResult {
 
 impl RecordedOutcome {
     /// Returns the outcome to record; an error that ends the run is not recorded.
-    pub(super) fn of(result: Result<ToolReturn, CallError>) -> Result<Self, CallError> {
+    pub(super) fn of(result: Result<ToolReturn, CallError>, types: &dyn ErrorTypes) -> Result<Self, CallError> {
         match result {
             Ok(returned) => Ok(Self::returned(returned)),
-            Err(error) => Failure::of(error).map(Self::Failure),
+            Err(error) => Failure::of(error, types).map(Self::Failure),
         }
     }
 
@@ -79,12 +79,12 @@ impl RecordedOutcome {
         }
     }
 
-    pub(super) fn into_result(self, tool: &str) -> Result<ToolReturn, CallError> {
+    pub(super) fn into_result(self, tool: &str, types: &dyn ErrorTypes) -> Result<ToolReturn, CallError> {
         match self {
             Self::Result { result: RecordedResult { value, attachments, note } } => {
                 Ok(ToolReturn { attachments, note, ..value.into() })
             }
-            Self::Failure(failure) => Err(failure.into_error(tool)),
+            Self::Failure(failure) => Err(failure.into_error(tool, types)),
         }
     }
 }
@@ -114,6 +114,6 @@ pub(crate) fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcom
     if matches!(outcome, RecordedOutcome::Failure(Failure::Model { .. })) {
         return None;
     }
-    let result = outcome.into_result(tool).map(|returned| returned.into_value().into());
+    let result = outcome.into_result(tool, &TextOnly).map(|returned| returned.into_value().into());
     Some(result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result))
 }

@@ -66,14 +66,14 @@ async fn record_root_result(call: &mut Call<'_>, own: &OwnEnd, result: CallResul
     // A call that the deadline cut off is retried, so it is not recorded.
     let outcome = match result {
         Err(error) if error.is_timeout() && leaves_no_time(ctx) => return Err(error),
-        result => RecordedOutcome::of(result)?,
+        result => RecordedOutcome::of(result, ctx.error_types())?,
     };
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
     let record = CallRecord::of(outcome, causes);
     let recorded = ctx.recorded(JournalMethod::Step, result_step(run), async { Ok(record) }).await?;
     call.set_replayed(recorded.is_replayed);
-    recorded.value.outcome.into_result(&run.name)
+    recorded.value.outcome.into_result(&run.name, ctx.error_types())
 }
 
 /// Records the outcome of the run after the guards of its root call, and returns it.

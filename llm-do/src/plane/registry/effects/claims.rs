@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::Registered;
-use super::derived::least_of_worker;
+use super::derived::{callees, least_of_worker};
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 
-/// Returns the fault of an item that states a weaker effect than one of its tools has.
+/// Returns the fault of an item that states a weaker effect than one of its tools has; `hybrids` are workers, each with the tool that
+/// answers first.
 pub(in crate::plane::registry) fn fault(
     item: &Registered,
     items: &BTreeMap<Arc<str>, Arc<Registered>>,
+    hybrids: &[(String, String)],
 ) -> Option<String> {
     let stated = item.checked_effect()?;
-    let declared = item.declared.iter().flat_map(|declared| declared.iter());
-    let tools = declared.filter_map(|tool| items.get(&tool.tool));
+    let tools = callees(item, hybrids).filter_map(|tool| items.get(tool));
     let stronger = tools.filter(|tool| tool.effect().severity() > stated.severity());
     // Of several with the strongest effect, the first by name.
     let strongest = stronger.min_by(|one, other| {
@@ -26,7 +27,7 @@ pub(in crate::plane::registry) fn fault(
     let Some(tool) = strongest else { return provider_fault(item, stated) };
     let (location, tool, effect) = (item.location_of(tool.name()), tool.name(), tool.effect().word());
     let instead = match item.kind() {
-        ItemKind::Worker => "say why in `effect_reason`, remove `effect`",
+        ItemKind::Worker => "state why in `effect_reason`, remove `effect`",
         ItemKind::Tool | ItemKind::Entry => "state the stronger effect or none",
     };
     Some(format!(
@@ -40,7 +41,7 @@ fn provider_fault(item: &Registered, stated: Effect) -> Option<String> {
     let (name, location, word) = (item.name(), item.location(), stated.word());
     (effect.severity() > stated.severity()).then(|| {
         format!(
-            "`{name}` ({location}) states the effect {word}, but the effect of the tools that its provider runs is {}; say why in \
+            "`{name}` ({location}) states the effect {word}, but the effect of the tools that its provider runs is {}; state why in \
              `effect_reason`, or remove `effect`",
             effect.word()
         )

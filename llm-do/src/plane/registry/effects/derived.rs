@@ -62,14 +62,19 @@ impl Effects<'_> {
     fn with_callees(&self, item: &Registered, own: Effect) -> Effect {
         // What it may call without a declaration is unknown.
         let unknown = item.declared.is_none().then_some(Effect::Undeclared);
-        let declared = item.declared.iter().flat_map(|declared| declared.iter()).map(|tool| &*tool.tool);
-        let first = self.hybrids.iter().filter(|(worker, _)| *worker == *item.name()).map(|(_, tool)| tool.as_str());
-        declared.chain(first).filter_map(|tool| self.effect_of(tool)).chain(unknown).fold(own, Effect::union)
+        let effects = callees(item, self.hybrids).filter_map(|tool| self.effect_of(tool));
+        effects.chain(unknown).fold(own, Effect::union)
     }
 
     fn effect_of(&self, name: &str) -> Option<Effect> {
         self.derived.get(name).copied().or_else(|| self.items.get(name).map(|item| item.effect))
     }
+}
+
+/// Returns what a call of an item may call: what it declares, and the tool that answers first.
+pub(super) fn callees<'a>(item: &'a Registered, hybrids: &'a [(String, String)]) -> impl Iterator<Item = &'a str> {
+    let declared = item.declared.iter().flat_map(|declared| declared.iter()).map(|tool| &*tool.tool);
+    declared.chain(hybrids.iter().filter(move |(worker, _)| *worker == *item.name).map(|(_, tool)| tool.as_str()))
 }
 
 impl Registered {
@@ -96,7 +101,7 @@ pub(super) fn least_of_worker(plan: &WorkerPlan) -> Effect {
 /// Returns what a server-side tool may change, as the attributes assume too.
 ///
 /// Searches and fetches read, and an image is a part of the answer. What code reaches that a model wrote is the provider's matter: it may
-/// have a network. A worker whose provider closes its container off states its effect, and says why.
+/// have a network. A worker whose provider closes its container off states its effect, and why.
 fn of_server_side(tool: &ServerSideTool) -> Effect {
     match tool {
         ServerSideTool::WebSearch(_) | ServerSideTool::WebFetch | ServerSideTool::ImageGeneration => Effect::ReadOnly,

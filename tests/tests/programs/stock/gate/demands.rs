@@ -63,6 +63,14 @@ const WITH_FILES: &[Project] = &[
         &[("w.worker", "---\nname: w\ntools: [filesystem_project]\ncode: true\n---\nGo.\n")],
         "by code that it writes",
     ),
+    (
+        "an effect that is weaker than that of the tools",
+        &[(
+            "w.worker",
+            "---\nname: w\ntools: [filesystem_project]\neffect: read_only\neffect_reason: it only reads\n---\nGo.\n",
+        )],
+        "`w` counts as read_only, also if its tools may change more: it only reads",
+    ),
     ("a shell", &[("w.worker", "---\nname: w\ntools: [shell]\n---\nGo.\n")], "`w` has `shell`"),
     ("the web", &[("w.worker", "---\nname: w\ntoolsets: [http]\n---\nGo.\n")], "calls of `http_fetch`"),
     ("one tool of the web", &[("w.worker", "---\nname: w\ntools: [http_fetch]\n---\nGo.\n")], "calls of `http_fetch`"),
