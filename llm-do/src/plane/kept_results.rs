@@ -10,6 +10,8 @@ use crate::observe::journal::digest_of_text;
 
 /// How many bytes of results are in memory; further ones are in a file.
 const MAX_IN_MEMORY: usize = 8 << 20;
+/// How many bytes of results are in the file.
+const MAX_IN_FILE: u64 = 1 << 30;
 
 /// Results by their digests, each kept once.
 #[derive(Debug, Default)]
@@ -88,6 +90,9 @@ impl Kept {
             none => none.insert(unnamed_file()?),
         };
         let start = file.seek(SeekFrom::End(0))?;
+        if start + u64::try_from(text.len()).unwrap_or(u64::MAX >> 1) > MAX_IN_FILE {
+            return Err(io::Error::other(format!("a run keeps at most {} MiB of long results", MAX_IN_FILE >> 20)));
+        }
         file.write_all(text.as_bytes())?;
         Ok(start)
     }

@@ -89,7 +89,7 @@ impl RuntimeBuilder {
     /// `result_search`, which finds a text. They need no approval, and do not count as calls. Functions, scripts and code of models get each
     /// result as a whole; events and journals have it as a whole too. With [`u64::MAX`], nothing is shortened.
     ///
-    /// A run keeps such results until it ends, and a chat until it is dropped, each once: 8 MiB in memory and further ones in a
+    /// A run keeps such results until it ends, and a chat until it is dropped, each once: 8 MiB in memory, and up to 1 GiB in a
     /// temporary file without a name. A resumed run has them again. A chat that is loaded has none of its earlier ones: their
     /// handles return an error to call the tool again.
     ///
