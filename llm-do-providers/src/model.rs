@@ -60,6 +60,21 @@ pub trait Model: Debug + Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Returns whether [`ask_window`](Self::ask_window) may return a window. Default: false.
+    fn reports_window(&self) -> bool {
+        false
+    }
+
+    /// Asks the server how many tokens a request may have, for a model whose [profile](Self::profile) does not have it. Default:
+    /// unknown.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server does not answer.
+    async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
+        Ok(None)
+    }
+
     /// Sends a request and waits for the complete response.
     ///
     /// # Errors
@@ -92,6 +107,14 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
         (**self).tool_notes(tool)
+    }
+
+    fn reports_window(&self) -> bool {
+        (**self).reports_window()
+    }
+
+    async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
+        (**self).ask_window().await
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -19,8 +19,8 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::{
-    ErrorKind, PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings, ToolChoice,
-    ToolSpec, Transcript,
+    ContextWindow, ErrorKind, PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings,
+    ToolChoice, ToolSpec, Transcript,
 };
 use serde_json::{Value, json};
 
@@ -78,6 +78,8 @@ pub(crate) struct WorkerRun {
     pub(crate) compaction: Option<Arc<Compaction>>,
     /// How many tokens the instructions and the tools have, once it was estimated.
     pub(crate) overhead: OnceLock<usize>,
+    /// What the server of the model reports of its window, once it was asked.
+    pub(crate) asked_window: OnceLock<Option<ContextWindow>>,
 }
 
 /// The parts of a request that guards may change.

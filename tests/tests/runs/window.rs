@@ -1,18 +1,21 @@
 //! Windows: requests stay within them by the provider's own count, and the run ends right.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use llm_do::history::Compaction;
 use llm_do::journal::MemoryJournal;
-use llm_do::json;
 use llm_do::model::{
-    ContextWindow, ErrorKind, Message, Profile, ProviderError, Request, Response, ResponsePart, ToolCall,
+    ContextWindow, ErrorKind, Message, OpenAiModel, Profile, ProviderError, Request, Response, ResponsePart, Server,
+    ToolCall,
 };
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, ScriptedModel};
 use llm_do::usage::Usage;
+use llm_do::{Model, json};
 
 use super::chat::{fault, text};
 
@@ -186,4 +189,85 @@ async fn shares_as_a_history_processor_fail_the_call() {
     let builder = Runtime::builder().force_model(script).history_processor(Compaction::at(0.5));
     let error = run(builder).await.unwrap_err();
     assert!(llm_do::error::chain(&error).contains("set this by `RuntimeBuilder::compaction`"), "{error}");
+}
+
+/// A model whose server reports the window.
+#[derive(Debug)]
+struct Reporting {
+    model: FunctionModel,
+    window: u32,
+    asked: Arc<AtomicUsize>,
+}
+
+#[llm_do::async_trait]
+impl Model for Reporting {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn reports_window(&self) -> bool {
+        true
+    }
+
+    async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
+        self.asked.fetch_add(1, Relaxed);
+        Ok(Some(ContextWindow::new(self.window)))
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        self.model.request(request).await
+    }
+}
+
+#[tokio::test]
+async fn a_server_is_asked_once_for_the_window_and_a_journal_records_it() {
+    let provider = Provider { fails_in: Some(25), ..Provider::new(8_000, 30) };
+    let (asked, journal) = (Arc::new(AtomicUsize::new(0)), MemoryJournal::new());
+    let builder = |journal: MemoryJournal| {
+        let model = Reporting { model: provider.model(None), window: 8_000, asked: Arc::clone(&asked) };
+        Runtime::builder().force_model(model).journal(journal)
+    };
+    run(builder(journal.clone())).await.unwrap_err();
+    assert_eq!(run(builder(journal.replayed())).await.unwrap(), "done");
+    assert_eq!((asked.load(Relaxed), provider.counts()[2]), (1, 0));
+}
+
+#[tokio::test]
+async fn each_server_is_asked_at_its_own_path() {
+    let listed = |key: &str| json!({ "data": [{ "id": "m", key: 4_096 }] });
+    let cases = [
+        (Server::LlamaCpp, "/props", json!({ "default_generation_settings": { "n_ctx": 4_096 } })),
+        (Server::Ollama, "/api/ps", json!({ "models": [{ "model": "m", "context_length": 4_096 }] })),
+        (Server::OpenRouter, "/v1/models", listed("context_length")),
+        (Server::Vllm, "/v1/models", listed("max_model_len")),
+    ];
+    for (server, path, answer) in cases {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let answering = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() > 0 {
+                head.push(byte[0]);
+            }
+            let body = answer.to_string();
+            let length = body.len();
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}").unwrap();
+            String::from_utf8(head).unwrap()
+        });
+        let model = OpenAiModel::at(server, "m").base_url(url).build().unwrap();
+        assert!(model.reports_window());
+        assert_eq!(model.ask_window().await.unwrap(), Some(ContextWindow::new(4_096)));
+        let head = answering.join().unwrap();
+        assert!(head.starts_with(&format!("GET {path} HTTP/1.1\r\n")), "{head}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_leaves_the_window_unknown() {
+    let model = OpenAiModel::at(Server::Vllm, "m").base_url("http://127.0.0.1:1/v1").build().unwrap();
+    assert!(model.ask_window().await.is_err());
+    let model = OpenAiModel::builder("m").base_url("http://127.0.0.1:1/v1").build().unwrap();
+    assert!(!model.reports_window());
+    assert_eq!(model.ask_window().await.unwrap(), None);
 }

@@ -238,6 +238,7 @@ pub(super) async fn worker_run(
         results: Arc::clone(&run.chat.results),
         compaction: plane.config.compaction.clone(),
         overhead: OnceLock::new(),
+        asked_window: OnceLock::new(),
     })
 }
 

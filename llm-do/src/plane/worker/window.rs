@@ -1,17 +1,24 @@
 //! Keeps the requests of a call within the window of the model: before one that would be too large, and after one that was.
 
-use llm_do_providers::{Message, ToolSpec};
+use std::sync::Arc;
+
+use llm_do_providers::{ContextWindow, Message, ToolSpec};
 use llm_do_worker_file::MIN_RESULT;
+use serde_json::Value;
 
 use super::WorkerRun;
 use super::turn::Turns;
 use crate::base::error::CallError;
 use crate::observe::event::EventKind;
+use crate::observe::journal::StepKind;
+use crate::plane::context::JournalMethod;
 use crate::plane::history::History;
 use crate::plane::history_processor::{Compaction, first_kept, is_worth, tokens};
 
 /// How many bytes of text and JSON are about one token.
 const BYTES_PER_TOKEN: usize = 4;
+/// A request of fewer tokens fits into the window of each server, so that none is asked for its window.
+const SMALL: usize = 1_500;
 
 /// How large the next request is.
 #[derive(Clone, Copy, Debug)]
@@ -33,14 +40,33 @@ impl WorkerRun {
     /// Compacts the history if the next request would be too large.
     pub(super) async fn fit(&self, turns: &mut Turns) -> Result<(), CallError> {
         let Some(compaction) = &self.compaction else { return Ok(()) };
-        let window = self.model.profile().window.and_then(|window| usize::try_from(window.for_input()).ok());
-        let Some((max, keep)) = compaction.bounds(window) else { return Ok(()) };
+        let known = self.model.profile().window;
+        let asks = known.is_none() && compaction.bounds(None).is_none();
+        if asks && !self.model.reports_window() {
+            return Ok(());
+        }
         let size = self.size(turns);
         turns.set_ratio(size.ratio);
-        if size.total > max {
+        let window = if asks && size.total > SMALL { Box::pin(self.ask_window()).await? } else { known };
+        let window = window.and_then(|window| usize::try_from(window.for_input()).ok());
+        if let Some((max, keep)) = compaction.bounds(window)
+            && size.total > max
+        {
             Box::pin(self.compact(turns, compaction, size, Bounds { max, keep })).await?;
         }
         Ok(())
+    }
+
+    /// Returns the window that the server of the model reports; a journal records it, so that a resumed run compacts as it did.
+    async fn ask_window(&self) -> Result<Option<ContextWindow>, CallError> {
+        if let Some(asked) = self.asked_window.get() {
+            return Ok(*asked);
+        }
+        let model = Arc::clone(&self.model);
+        let local = async move { Ok(model.asked_window().await) };
+        let name = || Value::from(&*self.model.name);
+        let asked = self.ctx.step(JournalMethod::Step, StepKind::Effect, "window", name, |_| local).await?.value;
+        Ok(*self.asked_window.get_or_init(|| asked))
     }
 
     /// Compacts the history to half its size, since the provider refused it as too long; returns whether it changed.
