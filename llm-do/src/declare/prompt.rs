@@ -26,7 +26,7 @@ pub(crate) use self::policy::USUAL_MAX_BYTES;
 /// An entry, tool or worker whose only parameter is a `Prompt` has its fields as arguments: `input`, the text, and
 /// `attachments`, each the path of a file in the project's root folder (see
 /// [`RuntimeBuilder::project_root`](crate::runtime::RuntimeBuilder::project_root)). Files are read when a model is
-/// asked, at most 20 MiB each unless the worker has an [`AttachmentPolicy`]; until then, [`CallContext::attachments`](crate::CallContext::attachments) lists them.
+/// asked, at most 20 MiB each; until then, [`CallContext::attachments`](crate::CallContext::attachments) lists them.
 /// Reading files needs the feature `attachments`; files in memory do not.
 ///
 /// # Examples
