@@ -3,6 +3,7 @@
 pub(crate) mod approval;
 pub(crate) mod data;
 pub(crate) mod entry;
+pub(crate) mod on_unknown;
 pub(crate) mod parameter;
 pub(crate) mod server_side;
 pub(crate) mod shared_keys;

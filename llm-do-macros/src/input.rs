@@ -33,6 +33,7 @@ pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
 pub(crate) use self::toolset::{Toolset, ToolsetItem};
 pub(crate) use self::worker_file::{File, OutputSchema};
 use crate::args::approval::Approval;
+use crate::args::on_unknown::OnUnknown;
 use crate::args::server_side::ServerSideTools;
 use crate::args::shared_keys::SharedKeys;
 use crate::args::toolset::Toolsets;
@@ -172,7 +173,7 @@ impl Callable {
 pub(crate) struct Tool {
     pub(crate) callable: Callable,
     pub(crate) approval: Option<Approval>,
-    pub(crate) on_unknown: Option<tool::OnUnknown>,
+    pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened.
     pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call; arguments have their names in the schema.

@@ -34,7 +34,7 @@ use proc_macro::TokenStream;
 /// | `args = Ident` | The name of the argument struct. Default: the function's name |
 /// | `effect = read_only` | What a call may change, see [below](#effects). Default: unknown, so calls need approval |
 /// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: set by a toolset, or else by the effect |
-/// | `on_unknown = report` | What is done about a call whose outcome is unknown, see [below](#unknown-outcomes). Default: set by the runtime |
+/// | `on_unknown = report` | What is done about a call whose outcome is unknown, see [below](#unknown-outcomes). Default: set by a toolset, or else by the runtime |
 /// | `reconcile = path` | A read-only tool that finds out whether a call has happened, see [below](#unknown-outcomes). Default: none |
 /// | `summary = "write to {path}"` | One line that describes a call to the approver, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `preview = path` | A function whose text shows the approver what the call would do, see [below](#approval). Default: none |
@@ -84,7 +84,7 @@ use proc_macro::TokenStream;
 /// | `rerun` | is made again, once it is approved again: for tools that send the idempotency key of the call |
 ///
 /// The tool of `reconcile` is asked first. It has the same parameters, and returns an `Option` of the result: `None` if the call has not
-/// happened. In it, `ctx.idempotency_key()` is the key of the call. It has `effect = read_only`.
+/// happened. In it, `ctx.idempotency_key()` is the key of the call. It has `effect = read_only`. The compiler checks all three.
 ///
 /// # Approval
 ///
@@ -201,6 +201,7 @@ use proc_macro::TokenStream;
 /// | `name = ".."` | The registered name of the toolset, for `toolsets = ["name"]`. Default: the name of the type |
 /// | `description = ".."` | The description of the toolset. Default: the doc comment of the `impl` |
 /// | `approval = ask` | Whether calls of its tools need [approval](#approval), for tools without `approval`. Default: by each tool's effect |
+/// | `on_unknown = report` | What is done about a call of its tools whose outcome is [unknown](#unknown-outcomes), for tools without `on_unknown`. Default: set by the runtime |
 ///
 /// The argument structs are generated outside the `impl`, so their types cannot mention `Self`.
 ///
@@ -407,6 +408,7 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | Visibility | The visibility of the name. Default: private |
 /// | `name` | A type, which `toolsets = [name]` and other groups refer to; also the registered name |
 /// | `(approval = ask)` | Whether calls of the members need [approval](macro@tool#approval), for tools without `approval`. Default: set by other toolsets and each tool's effect |
+/// | `(on_unknown = report)` | What is done about a call of the members whose outcome is [unknown](macro@tool#unknown-outcomes), for tools without `on_unknown`. Default: set by other toolsets and the runtime |
 /// | `[path, ..]` | The members |
 ///
 /// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
@@ -417,8 +419,8 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// server, from a snapshot of them. The path is relative to the directory of the source file. `toolsets = [name::*]` declares all
 /// tools of the server.
 ///
-/// `approval` applies to the tools, not to the way they are declared: it holds wherever the members are called, and if several
-/// toolsets contain a tool, the strictest value applies.
+/// `approval` and `on_unknown` apply to the tools, not to the way they are declared: they hold wherever the members are called, and if
+/// several toolsets contain a tool, the strictest value applies: of `on_unknown`, `ask` before `report` before `rerun`.
 #[proc_macro]
 pub fn toolset(tokens: TokenStream) -> TokenStream {
     expand::toolset(tokens.into()).into()

@@ -335,7 +335,7 @@ fn approval_and_a_summary() {
         },
     );
     let toolset = expand::toolset(quote! {
-        pub files(approval = ask) = [write];
+        pub files(approval = ask, on_unknown = report) = [write];
     });
     check(quote!(#tool #toolset), &expect_file!["../tests/snapshots/approval.rs"]);
 }

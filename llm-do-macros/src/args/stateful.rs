@@ -3,6 +3,7 @@
 use syn::LitStr;
 
 use super::approval::{self, Approval, HasApproval};
+use super::on_unknown::{self, HasOnUnknown, OnUnknown};
 use super::{Grammar, Key, Text};
 
 /// The arguments of `#[tool]` on an `impl`, whose methods are tools.
@@ -14,6 +15,8 @@ pub(crate) struct Stateful {
     pub(crate) description: Option<Text>,
     /// Whether calls of its tools need approval.
     pub(crate) approval: Option<Approval>,
+    /// What is done about a call of its tools whose outcome is not known.
+    pub(crate) on_unknown: Option<OnUnknown>,
 }
 
 impl HasApproval for Stateful {
@@ -22,11 +25,18 @@ impl HasApproval for Stateful {
     }
 }
 
+impl HasOnUnknown for Stateful {
+    fn on_unknown(&mut self) -> &mut Option<OnUnknown> {
+        &mut self.on_unknown
+    }
+}
+
 impl Grammar for Stateful {
     const DOCS: &'static str = "llm_do::tool#methods";
     const KEYS: &'static [Key<Self>] = &[
         Key::new("name = \"..\"", |args, value| value.fill(&mut args.name)),
         approval::key(),
+        on_unknown::key(),
         Key::new("description = \"..\"", |args, value| value.fill(&mut args.description)),
     ];
 }

@@ -4,6 +4,7 @@ use syn::parse::ParseStream;
 use syn::{Expr, Ident, LitStr, Path};
 
 use super::approval::{self, Approval, HasApproval};
+use super::on_unknown::{self, HasOnUnknown, OnUnknown};
 use super::shared_keys::{self, HasSharedKeys, SharedKeys};
 use super::{Grammar, Key, did_you_mean};
 use crate::errors::Errors;
@@ -42,6 +43,12 @@ impl HasApproval for Tool {
     }
 }
 
+impl HasOnUnknown for Tool {
+    fn on_unknown(&mut self) -> &mut Option<OnUnknown> {
+        &mut self.on_unknown
+    }
+}
+
 impl Grammar for Tool {
     const DOCS: &'static str = "llm_do::tool";
     const KEYS: &'static [Key<Self>] = &[
@@ -51,9 +58,7 @@ impl Grammar for Tool {
             value.fill_with(&mut tool.effect, Effect::parse)
         }),
         approval::key(),
-        Key::new("on_unknown = ask | report | rerun", |tool, value| {
-            value.fill_with(&mut tool.on_unknown, OnUnknown::parse)
-        }),
+        on_unknown::key(),
         Key::new("reconcile = path", |tool, value| value.fill(&mut tool.reconcile)),
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
@@ -93,37 +98,6 @@ impl Effect {
         Self::ALL.into_iter().find(|effect| effect.word() == word).ok_or_else(|| {
             let hint = did_you_mean(&word, Self::ALL.into_iter().map(Self::word));
             syn::Error::new_spanned(ident, format!("unknown effect `{word}`{hint}\n{expected}"))
-        })
-    }
-}
-
-/// A value of the key `on_unknown`.
-#[derive(Clone, Copy)]
-pub(crate) enum OnUnknown {
-    Ask,
-    Report,
-    Rerun,
-}
-
-impl OnUnknown {
-    const ALL: [Self; 3] = [Self::Ask, Self::Report, Self::Rerun];
-
-    /// Returns its name in the attribute.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Report => "report",
-            Self::Rerun => "rerun",
-        }
-    }
-
-    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
-        let expected = "expected `ask`, `report` or `rerun`";
-        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), expected))?;
-        let word = ident.to_string();
-        Self::ALL.into_iter().find(|setting| setting.word() == word).ok_or_else(|| {
-            let hint = did_you_mean(&word, Self::ALL.into_iter().map(Self::word));
-            syn::Error::new_spanned(ident, format!("unknown value of `on_unknown`: `{word}`{hint}\n{expected}"))
         })
     }
 }

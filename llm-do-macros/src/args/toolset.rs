@@ -11,6 +11,7 @@ pub(crate) use self::contents::Contents;
 use self::member::Listed;
 pub(crate) use self::member::{ALL, Member, Pick, text};
 use super::approval::{self, Approval, HasApproval};
+use super::on_unknown::{self, HasOnUnknown, OnUnknown};
 use super::{Grammar, Key, parse, separated, skip_to_comma};
 use crate::errors::Errors;
 
@@ -51,6 +52,8 @@ impl Toolsets {
 pub(crate) struct GroupKeys {
     /// Whether calls of its members need approval.
     pub(crate) approval: Option<Approval>,
+    /// What is done about a call of its members whose outcome is not known.
+    pub(crate) on_unknown: Option<OnUnknown>,
 }
 
 impl HasApproval for GroupKeys {
@@ -59,9 +62,15 @@ impl HasApproval for GroupKeys {
     }
 }
 
+impl HasOnUnknown for GroupKeys {
+    fn on_unknown(&mut self) -> &mut Option<OnUnknown> {
+        &mut self.on_unknown
+    }
+}
+
 impl Grammar for GroupKeys {
     const DOCS: &'static str = "llm_do::toolset";
-    const KEYS: &'static [Key<Self>] = &[approval::key()];
+    const KEYS: &'static [Key<Self>] = &[approval::key(), on_unknown::key()];
 }
 
 /// One `pub name = [members];` of `toolset!`, or `pub name(keys) = [members];`, or `pub name = mcp("file");`.

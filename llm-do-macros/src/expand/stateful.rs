@@ -27,9 +27,10 @@ pub(super) fn registration(stateful: &Stateful) -> TokenStream {
 }
 
 fn items(stateful: &Stateful) -> TokenStream {
-    let Stateful { ty, name, description, approval, tools, .. } = stateful;
+    let Stateful { ty, name, description, approval, on_unknown, tools, .. } = stateful;
     let members: Vec<_> = tools.iter().map(|tool| Listed::Path(Path::from(tool.callable.arguments.clone()))).collect();
-    let as_toolset = toolset::items(ty, name, description, approval.as_ref(), &members, Span::call_site());
+    let rules = toolset::rules(approval.as_ref(), *on_unknown);
+    let as_toolset = toolset::items(ty, name, description, &rules, &members, Span::call_site());
     let instances = instances(stateful);
     quote!(#as_toolset #instances)
 }

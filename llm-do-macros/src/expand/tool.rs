@@ -7,7 +7,7 @@ use syn::Expr;
 use super::function::{self, Execution};
 use super::{arguments, declaration, error_span, in_anonymous_const};
 use crate::args::approval::Approval;
-use crate::args::tool::OnUnknown;
+use crate::args::on_unknown::OnUnknown;
 use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
@@ -58,7 +58,7 @@ fn reconcile(tool: &Tool) -> Option<TokenStream> {
     Some(quote_spanned!(error_span(path)=> .reconcile(<#path as __llm_do::Tool>::NAME)))
 }
 
-/// Checks that the tool of `reconcile` has the same arguments, and returns an `Option` of the result, with errors at its path.
+/// Checks that the tool of `reconcile` only reads, has the same arguments, and returns an `Option` of the result, with errors at its path.
 fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
     let path = tool.reconcile.as_ref()?;
     let Callable { arguments, cfgs, .. } = &tool.callable;
@@ -69,12 +69,13 @@ fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
             fn returns<__T: __llm_do::Tool, __R: __llm_do::Tool<Output = ::core::option::Option<__T::Output>>>() {}
             returns::<#arguments, #path>();
         };
+        const _: () = __llm_do::assert_reads(<#path as __llm_do::Keyed>::OWN);
     };
     Some(in_anonymous_const(cfgs, &checks))
 }
 
-/// What is done about a call whose outcome is not known.
-fn on_unknown(setting: OnUnknown) -> TokenStream {
+/// What is done about a call whose outcome is not known, of a tool or the members of a toolset.
+pub(super) fn on_unknown(setting: OnUnknown) -> TokenStream {
     let variant = match setting {
         OnUnknown::Ask => quote!(Ask),
         OnUnknown::Report => quote!(Report),

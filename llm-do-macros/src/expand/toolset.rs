@@ -5,13 +5,15 @@ use quote::{ToTokens, quote};
 
 use super::{declaration, in_anonymous_const, tool};
 use crate::args::approval::Approval;
+use crate::args::on_unknown::OnUnknown;
 use crate::args::toolset::Member;
 use crate::input::Toolset;
 
 /// The type of a group, its traits and its registration.
 pub(super) fn registration(toolset: &Toolset) -> TokenStream {
-    let Toolset { attrs, cfgs, vis, ident, name, description, approval, span, members } = toolset;
-    let hidden = in_anonymous_const(cfgs, &items(ident, name, description, approval.as_ref(), members, *span));
+    let Toolset { attrs, cfgs, vis, ident, name, description, approval, on_unknown, span, members } = toolset;
+    let rules = rules(approval.as_ref(), *on_unknown);
+    let hidden = in_anonymous_const(cfgs, &items(ident, name, description, &rules, members, *span));
     quote! {
         #(#attrs)*
         #[allow(non_camel_case_types, missing_debug_implementations, clippy::all, clippy::pedantic)]
@@ -20,18 +22,23 @@ pub(super) fn registration(toolset: &Toolset) -> TokenStream {
     }
 }
 
-/// Makes the type `ty` a toolset of `members`, and registers it.
+/// The method calls that set what holds for the members.
+pub(super) fn rules(approval: Option<&Approval>, on_unknown: Option<OnUnknown>) -> TokenStream {
+    let (approval, on_unknown) = (approval.map(tool::approval), on_unknown.map(tool::on_unknown));
+    quote!(#approval #on_unknown)
+}
+
+/// Makes the type `ty` a toolset of `members`, and registers it with its `rules`.
 pub(super) fn items(
     ty: &impl ToTokens,
     name: &str,
     description: &TokenStream,
-    approval: Option<&Approval>,
+    rules: &TokenStream,
     members: &[Member],
     list: Span,
 ) -> TokenStream {
     let listed = declaration::members(name, members, list);
     let includes = declaration::includes(ty, members);
-    let approval = approval.map(tool::approval);
     quote! {
         #listed
         impl __llm_do::Toolset for #ty {
@@ -45,7 +52,7 @@ pub(super) fn items(
                 <#ty as __llm_do::Toolset>::MEMBERS,
                 __llm_do::Location::new(::core::file!(), ::core::line!()),
             )
-            #approval
+            #rules
         }
     }
 }

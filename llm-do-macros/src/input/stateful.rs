@@ -8,6 +8,7 @@ use super::block::Block;
 use super::param::{self, Injected, Parameter};
 use super::{Function, Kind, Tool, cfgs, docs, last_segment, name};
 use crate::args::approval::Approval;
+use crate::args::on_unknown::OnUnknown;
 use crate::args::{self, stateful};
 use crate::errors::Errors;
 
@@ -20,6 +21,7 @@ pub(crate) struct Stateful {
     /// A `&'static str` expression.
     pub(crate) description: TokenStream,
     pub(crate) approval: Option<Approval>,
+    pub(crate) on_unknown: Option<OnUnknown>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) open: Option<Open>,
     pub(crate) close: Option<Close>,
@@ -58,6 +60,7 @@ impl Stateful {
             name: registered_name(owner, &args, errors),
             description: args.description.map_or_else(|| docs::text(&block.attrs), ToTokens::into_token_stream),
             approval: args.approval,
+            on_unknown: args.on_unknown,
             tools,
             open: unmarked("open").map(|function| Open::read(function, errors)),
             close: unmarked("close").and_then(|function| Close::read(function, errors)),

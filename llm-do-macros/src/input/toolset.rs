@@ -6,6 +6,7 @@ use syn::{Attribute, Ident, Visibility};
 
 use super::{McpToolset, cfgs, docs, name};
 use crate::args::approval::Approval;
+use crate::args::on_unknown::OnUnknown;
 use crate::args::toolset::{Contents, Group, Member, skip_group};
 use crate::errors::Errors;
 
@@ -26,6 +27,7 @@ pub(crate) struct Toolset {
     /// A `&'static str` expression.
     pub(crate) description: TokenStream,
     pub(crate) approval: Option<Approval>,
+    pub(crate) on_unknown: Option<OnUnknown>,
     /// The whole list of members.
     pub(crate) span: Span,
     pub(crate) members: Vec<Member>,
@@ -57,9 +59,10 @@ impl ToolsetItem {
         let Group { attrs, vis, ident, keys, contents } = group;
         match contents {
             Contents::Mcp(file) => {
-                if keys.approval.is_some() {
+                let given = [("approval", keys.approval.is_some()), ("on_unknown", keys.on_unknown.is_some())];
+                for (key, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
                     let way_out = "set rules for the tools of a server with `RuntimeBuilder::policy`";
-                    errors.push(&ident, format!("a toolset of an MCP server takes no `approval`; {way_out}"));
+                    errors.push(&ident, format!("a toolset of an MCP server takes no `{key}`; {way_out}"));
                 }
                 Some(Self::Mcp(McpToolset::read(attrs, vis, ident, &file, errors)))
             }
@@ -71,6 +74,7 @@ impl ToolsetItem {
                 vis,
                 ident,
                 approval: keys.approval,
+                on_unknown: keys.on_unknown,
                 span,
                 members,
             })),

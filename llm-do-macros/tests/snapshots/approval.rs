@@ -222,5 +222,6 @@ const _: () = {
         __llm_do::ToolsetDef::new("files", "", < files as __llm_do::Toolset > ::MEMBERS,
         __llm_do::Location::new(::core::file!(), ::core::line!()),)
         .approval(__llm_do::DeclaredRule::Ask)
+        .on_unknown(__llm_do::OnUnknown::Report)
     }
 };

@@ -269,7 +269,7 @@ impl Cli {
             Command::Init(options) => init::init(&options),
             Command::Completions(options) => generate::completions(options.shell),
             Command::Man => generate::manual(),
-            Command::Journal(options) => journal::list(&options),
+            Command::Journal(options) => journal::journal(&options),
             Command::Harden(options) => harden::harden(builder, &options, runs_projects),
             #[cfg(feature = "eval")]
             Command::Eval(options) => eval::eval(builder, &options, evaluators, runs_projects),
@@ -293,6 +293,9 @@ fn program_name() -> String {
     let name = program.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|| "llm-do".to_owned())
 }
+
+/// Why a call is not settled that has no outcome.
+const NO_OUTCOME: &str = "what became of the call is missing; give `--result JSON` or `--not-done`";
 
 /// Why a command failed.
 #[derive(Debug)]

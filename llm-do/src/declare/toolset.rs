@@ -10,7 +10,7 @@ mod text;
 pub use self::check::{assert_picked, assert_prefixed, assert_unique};
 pub use self::effect::{
     CallsAt, CallsOf, Depth, EffectProbe, EightWorkers, HasEffects, NoEffects, NotToolset, StrongestEffect,
-    assert_effect,
+    assert_effect, assert_reads,
 };
 pub use self::listed::{Listed, NoType, NoValue, assert_listed};
 #[cfg(any(feature = "filesystem", feature = "http", feature = "user_input"))]

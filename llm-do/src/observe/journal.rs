@@ -48,7 +48,7 @@ pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub use self::settlement::Settlement;
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 pub(crate) use self::settlement::UnknownCall;
 #[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};

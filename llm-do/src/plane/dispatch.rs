@@ -36,9 +36,11 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::hybrid::Hybrids;
-pub(crate) use self::journal::recorded_outcome;
 #[cfg(feature = "serve")]
-pub(crate) use self::journal::{may_repeat_effects, unknown_calls};
+pub(crate) use self::journal::may_repeat_effects;
+pub(crate) use self::journal::recorded_outcome;
+#[cfg(any(feature = "cli", feature = "serve"))]
+pub(crate) use self::journal::unknown_calls;
 use self::pipeline::CallResult;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;

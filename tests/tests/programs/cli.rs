@@ -487,6 +487,37 @@ fn a_journal_is_listed_as_the_tree_of_its_calls() {
 }
 
 #[test]
+fn a_call_that_may_have_happened_is_listed_and_settled_in_a_journal() {
+    for (outcome, result) in
+        [(&["--result", "\"written by hand\""][..], "written by hand\n"), (&["--not-done"][..], "wrote Hello!\n")]
+    {
+        let (_folder, path, journal) = journal();
+        let run = || app(&["run", "--journal", &journal, "--approve-all", "Ann"]);
+        assert_eq!(stdout(&run()), "wrote Hello!\n");
+        let whole = std::fs::read_to_string(&path).unwrap();
+        // As if the process had died in the call.
+        let begun = whole.lines().position(|line| line.contains(r#""kind":"begun""#)).unwrap();
+        std::fs::write(&path, whole.split_inclusive('\n').take(begun + 1).collect::<String>()).unwrap();
+        fails(&["run", "--journal", &journal, "--approve-all", "Ann"], 1, "the outcome of `write` is unknown");
+        let text = stdout(&app(&["journal", &journal, "--unknown"]));
+        let line = stdout(&app(&["journal", &journal, "--unknown", "--json"]));
+        let call: Value = serde_json::from_str(&line).unwrap();
+        let step = call["step"].as_str().unwrap();
+        assert!(
+            text.starts_with("`write` began at ") && text.ends_with(&format!("may have had its effect: {step}\n")),
+            "{text}"
+        );
+        let settle = |step: &str| app(&[&["journal", &journal, "--settle", step][..], outcome].concat());
+        assert!(stderr(&settle("no/such")).contains("the key `no/such` has no call with an unknown outcome"));
+        fails(&["journal", &journal, "--settle", step], 2, "what became of the call is missing");
+        assert_eq!(stdout(&settle(step)), "settled; run the same command again to resume\n");
+        assert_eq!(stdout(&run()), result);
+        let after = stdout(&app(&["journal", &journal, "--unknown"]));
+        assert_eq!(after, "the journal has no call with an unknown outcome\n");
+    }
+}
+
+#[test]
 fn a_journal_of_an_interrupted_run_lists_the_recorded_calls() {
     let (_folder, path, journal) = journal();
     assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));

@@ -6,6 +6,7 @@ mod approval_resumed;
 mod begun;
 mod busy_threads;
 mod composite;
+mod cut;
 mod dispatch;
 mod instructions;
 mod journal_runs;

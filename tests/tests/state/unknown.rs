@@ -86,6 +86,41 @@ fn was_wired(ctx: &CallContext, what: String, outside: State<Outside>) -> Result
     }
 }
 
+/// Ring up a sale.
+#[tool(effect = destructive)]
+async fn ring_up(what: String, outside: State<Outside>) -> usize {
+    outside.act(what).await
+}
+
+/// Repay a sale; its own setting comes before that of its toolset.
+#[tool(effect = destructive, on_unknown = rerun)]
+async fn repay(what: String, outside: State<Outside>) -> usize {
+    outside.act(what).await
+}
+
+/// Take cash.
+#[tool(effect = destructive)]
+async fn take_cash(what: String, outside: State<Outside>) -> usize {
+    outside.act(what).await
+}
+
+/// Void a sale.
+#[tool(effect = destructive)]
+async fn void_sale(what: String, outside: State<Outside>) -> usize {
+    outside.act(what).await
+}
+
+toolset! {
+    /// What is reported.
+    till(on_unknown = report) = [ring_up, repay];
+
+    /// What is made again, unless another toolset is stricter.
+    drawer(on_unknown = rerun) = [take_cash, void_sale];
+
+    /// What is asked about.
+    cash(on_unknown = ask) = [take_cash];
+}
+
 /// Pays once, by an effect of its own.
 #[entry]
 async fn pay_by_effect(ctx: &CallContext, outside: State<Outside>) -> Result<usize> {
@@ -104,7 +139,7 @@ async fn settle_order(ctx: &CallContext<settle_order>, what: String) -> Result<u
 async fn cashier(input: String) -> String;
 
 /// Calls one tool by its name.
-#[entry(toolsets = [pay_bill, mail, book, wire, settle_order, cashier])]
+#[entry(toolsets = [pay_bill, mail, book, wire, settle_order, cashier, till, drawer])]
 async fn buy(ctx: &CallContext<buy>, tool: String) -> Result<Value> {
     let arguments = if tool == "cashier" { json!({ "input": "a" }) } else { json!({ "what": "a" }) };
     Ok(ctx.call_tool(&tool, arguments).await?)
@@ -286,6 +321,28 @@ async fn each_setting_is_followed_and_the_policy_comes_before_the_tool() {
     let reporting = answering(journal.replayed(), &outside, Decision::happened(9)).on_unknown(OnUnknown::Report);
     assert!(run(reporting, "pay_bill").await.unwrap_err().is_outcome_unknown());
     assert!(outside.take().is_empty());
+}
+
+#[tokio::test]
+async fn the_setting_of_a_toolset_holds_for_its_members_without_their_own_and_the_strictest_of_several() {
+    let outside = Outside::default();
+    let cases: [(_, _, &[&str]); 4] = [
+        ("ring_up", false, &[]),
+        ("repay", true, &["asked about repay", "did a"]),
+        ("take_cash", true, &["asked again about take_cash"]),
+        ("void_sale", true, &["asked about void_sale", "did a"]),
+    ];
+    for (tool, is_ok, log) in cases {
+        let journal = died(&outside, tool).await;
+        let resumed = run(answering(journal, &outside, Decision::happened(9)), tool).await;
+        assert_eq!(resumed.is_ok(), is_ok, "{tool}");
+        assert_eq!(outside.take(), log, "{tool}");
+    }
+    let journal = died(&outside, "ring_up").await;
+    let policy = Policy::new().on_unknown("till", OnUnknown::Ask);
+    let resumed = run(answering(journal, &outside, Decision::happened(9)).policy(policy), "ring_up").await;
+    assert_eq!(resumed.unwrap(), 9, "a policy comes before the toolset");
+    assert_eq!(outside.take(), ["asked again about ring_up"]);
 }
 
 #[test]

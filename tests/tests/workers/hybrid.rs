@@ -1,10 +1,10 @@
 //! Hybrids: code answers the calls of a worker that it is sure of.
 
-use llm_do::approval::ApprovalMode;
+use llm_do::approval::{ApprovalMode, Decision};
 use llm_do::error::{Unsure, chain};
 use llm_do::event::{CodeAnswer, EventKind};
 use llm_do::harden::{Ranking, Shadow};
-use llm_do::journal::MemoryJournal;
+use llm_do::journal::{MemoryJournal, StepKind};
 use llm_do::json;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
@@ -154,6 +154,28 @@ async fn a_journaled_hybrid_is_resumed_after_any_record_with_the_same_answers() 
         let answers = answers(&recorder);
         assert_eq!(answers, all[all.len() - answers.len()..], "after {kept} records");
     }
+}
+
+#[tokio::test]
+async fn a_tool_whose_outcome_is_unknown_is_asked_about_or_reported_and_the_worker_does_not_answer() {
+    let journal = MemoryJournal::new();
+    let (first, _) = builder("age_with_effect");
+    let runtime = first.approval_mode(ApprovalMode::ApproveAll).journal(journal.clone()).build().unwrap();
+    assert_eq!(runtime.run(notes(&["Ann is 30"])).await.unwrap(), 30);
+    let records = journal.records();
+    let begun = records.iter().position(|record| record.kind == StepKind::Begun).unwrap();
+    let died = || {
+        let (again, recorder) = builder("age_with_effect");
+        let journal = MemoryJournal::from_records(records[..=begun].iter().cloned());
+        (again.approval_mode(ApprovalMode::ApproveAll).journal(journal), recorder)
+    };
+    let (attended, _) = died();
+    let attended = attended.approve_with(|_| async { Decision::happened(31) }).build().unwrap();
+    assert_eq!(attended.run(notes(&["Ann is 30"])).await.unwrap(), 31);
+    let (unattended, recorder) = died();
+    let error = unattended.build().unwrap().run(notes(&["Ann is 30"])).await.unwrap_err();
+    assert!(error.is_outcome_unknown(), "{error:?}");
+    assert_eq!(requests(&recorder), 0);
 }
 
 #[tokio::test]

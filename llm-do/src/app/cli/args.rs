@@ -17,6 +17,7 @@ mod trace;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use serde_json::Value;
 
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
 #[cfg(feature = "eval")]
@@ -38,6 +39,7 @@ pub(super) use self::trace::{DiffOptions, ShowOptions, TraceCommand, TraceFormat
 use super::flags::Flag;
 use super::output::Format;
 use super::project::FileOptions;
+use crate::observe::journal::Settlement;
 
 /// Runs tools, workers and entries of this program.
 #[derive(Debug, Parser)]
@@ -102,7 +104,8 @@ pub(super) enum Command {
     /// List the calls in a journal with their arguments, results and times.
     ///
     /// Nested calls are indented below their caller. An unfinished call is listed if a call in it has finished.
-    #[command(after_help = "Example: run --journal run.jsonl \"Review the notes\", then journal run.jsonl")]
+    #[command(after_help = "Examples:\n  run --journal run.jsonl \"Review the notes\", then journal run.jsonl\n  \
+                      journal run.jsonl --unknown, then journal run.jsonl --settle STEP --result '{\"id\": 7}'")]
     Journal(JournalOptions),
     /// Show what happened in a run: its calls as a tree, as JSON, or as a page.
     #[cfg(feature = "trace")]
@@ -320,6 +323,38 @@ pub(super) struct JournalOptions {
     /// Print each record as a line of JSON with full values, in the order in which the effects finished.
     #[arg(long)]
     pub(super) json: bool,
+    /// List only the calls that may have had their effect, with the keys of their steps.
+    #[arg(long)]
+    pub(super) unknown: bool,
+    /// Settle what became of such a call, by the key of its step. Then run the same command again to resume.
+    #[arg(long, value_name = "STEP", conflicts_with_all = ["unknown", "json"])]
+    pub(super) settle: Option<String>,
+    #[command(flatten)]
+    pub(super) outcome: OutcomeOptions,
+}
+
+/// What became of a call that may have had its effect.
+#[derive(Args, Debug)]
+pub(super) struct OutcomeOptions {
+    /// The call has happened, and this is its result, as JSON.
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(super) result: Option<Value>,
+    /// The call has not happened: it runs, once the rules approve it, when the run is resumed.
+    #[arg(long, conflicts_with = "result")]
+    pub(super) not_done: bool,
+}
+
+impl OutcomeOptions {
+    /// Returns the outcome, if it is given.
+    pub(super) fn settlement(&self) -> Option<Settlement> {
+        let not_done = self.not_done.then_some(Settlement::NotDone);
+        self.result.clone().map(Settlement::Result).or(not_done)
+    }
+}
+
+/// Parses JSON.
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("expected JSON, such as `7` or `\"done\"`: {error}"))
 }
 
 #[cfg(feature = "local-download")]

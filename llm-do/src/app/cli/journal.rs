@@ -1,4 +1,6 @@
-//! `journal`: prints a journal as a tree of calls.
+//! `journal`: prints a journal as a tree of calls, or settles what became of one.
+
+mod unknown;
 
 use std::collections::HashMap;
 
@@ -6,8 +8,10 @@ use llm_do_providers::ResponsePart;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+#[cfg(feature = "serve")]
+pub(super) use self::unknown::describe;
 use super::args::JournalOptions;
-use super::{CommandError, print, print_json};
+use super::{CommandError, NO_OUTCOME, print, print_json};
 use crate::base::printable::printable_line;
 use crate::observe::event::Outcome;
 use crate::observe::journal::{FileJournal, Record, StepKind, called};
@@ -19,8 +23,21 @@ const MAX_VALUE_CHARS: usize = 80;
 /// Width of a time in columns: `2026-01-31T12:00:00Z`.
 const TIME_WIDTH: usize = 20;
 
+pub(super) fn journal(options: &JournalOptions) -> Result<(), CommandError> {
+    let JournalOptions { file, json, unknown, settle, outcome } = options;
+    match (settle, outcome.settlement()) {
+        (Some(step), Some(settlement)) => unknown::settle(file, step, &settlement),
+        (Some(_), None) => Err(CommandError::Usage(NO_OUTCOME.to_owned())),
+        (None, Some(_)) => {
+            Err(CommandError::Usage("an outcome needs `--settle STEP`, the call that it is of".to_owned()))
+        }
+        (None, None) if *unknown => unknown::list(file, *json),
+        (None, None) => list(options),
+    }
+}
+
 /// Prints the records of a journal, also those before an invalid line.
-pub(super) fn list(options: &JournalOptions) -> Result<(), CommandError> {
+fn list(options: &JournalOptions) -> Result<(), CommandError> {
     let (mut records, mut fault) = (Vec::new(), Ok(()));
     for record in FileJournal::read(&options.file).map_err(CommandError::from_error)? {
         match record {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use self::remote::Remote;
 use super::args::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
 use super::run::block_on;
-use super::{CommandError, print, print_json};
+use super::{CommandError, NO_OUTCOME, print, print_json};
 use crate::app::serve::{RunFile, RunListQuery};
 use crate::observe::journal::Settlement;
 
@@ -114,8 +114,8 @@ fn show(options: &ShowRunOptions) -> Result<(), CommandError> {
 }
 
 fn settle(options: &SettleOptions) -> Result<(), CommandError> {
-    let SettleOptions { id, step, result, source, .. } = options;
-    let settlement = result.clone().map_or(Settlement::NotDone, Settlement::Result);
+    let SettleOptions { id, step, outcome, source } = options;
+    let settlement = outcome.settlement().ok_or_else(|| CommandError::Usage(NO_OUTCOME.to_owned()))?;
     let runs = Runs::open(source)?;
     runs.settle(id, step, &settlement)?;
     if source.json {

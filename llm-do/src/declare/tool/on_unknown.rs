@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// What is done about a call that began before and whose outcome is not known, such as after its process died in it.
 ///
 /// It is set for a tool by [`#[tool(on_unknown = ..)]`](macro@crate::tool) or
-/// [`FunctionTool::on_unknown`](crate::runtime::FunctionTool::on_unknown), for a tool or a toolset by a
-/// [policy](crate::approval::Policy::on_unknown), and for all other tools by
+/// [`FunctionTool::on_unknown`](crate::runtime::FunctionTool::on_unknown), for the members of a toolset by
+/// [`toolset!`](macro@crate::toolset), for a tool or a toolset by a [policy](crate::approval::Policy::on_unknown), and for all other tools by
 /// [`RuntimeBuilder::on_unknown`](crate::runtime::RuntimeBuilder::on_unknown). Calls that are `read_only` or `idempotent` run again in
 /// any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -164,6 +164,23 @@ pub const fn assert_effect(item: &str, declared: Effect, found: StrongestEffect)
     }
 }
 
+/// Checks that the tool of `reconcile` only reads.
+///
+/// # Panics
+///
+/// Panics at compile time if it declares another effect, or none; the message contains its name.
+#[track_caller]
+pub const fn assert_reads(found: StrongestEffect) {
+    if found.effect.severity() > Effect::ReadOnly.severity() {
+        let mut text = Message::new();
+        push(
+            &mut text,
+            &["`", found.tool, "` finds out whether a call has happened; declare `effect = read_only` for it"],
+        );
+        panic!("{}", text.as_str())
+    }
+}
+
 #[track_caller]
 const fn panic_stronger(item: &str, declared: Effect, found: &StrongestEffect) -> ! {
     let mut text = Message::new();
@@ -233,6 +250,13 @@ mod tests {
                                `effect = destructive`; leave `clerk` out, or declare `effect = destructive`")]
     fn a_tool_of_a_worker_is_named_with_the_worker() {
         assert_effect("report", Effect::Idempotent, SEND.through("clerk"));
+    }
+
+    #[test]
+    #[should_panic(expected = "`send` finds out whether a call has happened; declare `effect = read_only` for it")]
+    fn a_tool_of_reconcile_that_changes_something_is_named() {
+        assert_reads(StrongestEffect::NONE);
+        assert_reads(SEND);
     }
 
     #[test]

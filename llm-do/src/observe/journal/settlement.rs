@@ -1,6 +1,6 @@
 //! What people settle by hand about calls whose outcome is unknown: a record beside the one that the call began.
 
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub enum Settlement {
 }
 
 /// A call that began, and of which nothing more would be known if its run were resumed.
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "::schemars")]
 pub(crate) struct UnknownCall {
@@ -79,7 +79,7 @@ impl Settlement {
     }
 }
 
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 impl UnknownCall {
     /// Lists the calls that began and have no result that is kept, in the order in which they began. `is_kept` returns whether the
     /// result of the call of a key is recorded, and not retried.
@@ -117,14 +117,14 @@ fn attempt(record: &Record) -> Option<u32> {
 }
 
 /// Returns whether a call is followed through the steps that it has made.
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 fn is_followed(records: &[Record], call: &str, attempt: u32) -> bool {
     let has_failed = records.iter().any(|record| *record.key == *format!("{call}/failed:{attempt}"));
     !has_failed && records.iter().any(|record| is_below(&record.parent, call))
 }
 
 /// Returns whether a key is that of a call, or of a step inside of it.
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 fn is_below(key: &str, call: &str) -> bool {
     key.strip_prefix(call).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

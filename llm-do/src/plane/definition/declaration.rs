@@ -1,6 +1,7 @@
 //! The definitions of toolsets, declarations and source locations.
 
 use super::DeclaredRule;
+use crate::declare::tool::OnUnknown;
 use crate::declare::toolset::Member;
 
 /// The source location of an item.
@@ -77,6 +78,8 @@ pub struct ToolsetDef {
     pub(crate) location: Location,
     /// The approval rule of its members, if it has one.
     pub(crate) approval: Option<DeclaredRule>,
+    /// What is done about a call of its members whose outcome is not known, if it has a setting.
+    pub(crate) on_unknown: Option<OnUnknown>,
 }
 
 #[doc(hidden)]
@@ -89,13 +92,20 @@ impl ToolsetDef {
         members: &'static [Member],
         location: Location,
     ) -> Self {
-        Self { name, description, members, location, approval: None }
+        Self { name, description, members, location, approval: None, on_unknown: None }
     }
 
     /// Sets whether calls of its members need approval. Default: each member's own rule.
     #[must_use]
     pub const fn approval(mut self, rule: DeclaredRule) -> Self {
         self.approval = Some(rule);
+        self
+    }
+
+    /// Sets what is done about a call of its members whose outcome is not known. Default: each member's own setting.
+    #[must_use]
+    pub const fn on_unknown(mut self, setting: OnUnknown) -> Self {
+        self.on_unknown = Some(setting);
         self
     }
 }

@@ -80,7 +80,8 @@ pub(super) async fn answer_by_code(
     let given = GivenArguments::Value(Value::clone(arguments));
     let (returned, answer, reason) = match ctx.dispatch(Callee::First(tool), given, Caller::Code).await {
         Ok(returned) => check(returned, plan.shape()),
-        Err(error) if !error.is_recoverable() => return Err(error),
+        // The worker may make an effect that has happened already.
+        Err(error) if !error.is_recoverable() || error.is_outcome_unknown() => return Err(error),
         Err(error) if error.is_unsure() => (None, CodeAnswer::Abstained, Some(chain(&error))),
         Err(error) => (None, CodeAnswer::Failed, Some(chain(&error))),
     };

@@ -14,9 +14,11 @@ use futures_util::future::BoxFuture;
 pub(crate) use self::call_record::recorded_outcome;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::outcome::{OwnEnd, WRAPPER as OUTCOME};
-pub(super) use self::retry::retry;
 #[cfg(feature = "serve")]
-pub(crate) use self::retry::{may_repeat_effects, unknown_calls};
+pub(crate) use self::retry::may_repeat_effects;
+pub(super) use self::retry::retry;
+#[cfg(any(feature = "cli", feature = "serve"))]
+pub(crate) use self::retry::unknown_calls;
 use super::begun::{begin, begins, record_failed};
 use super::perform::run_unless_stopped;
 use super::pipeline::{Call, CallResult, Next, Wrapper};

@@ -1,5 +1,5 @@
 //! Effects: those that policies declare in place of those of the tools, those that follow from them, and those that must agree with them.
-//! Policies also set what is done about calls whose outcome is not known.
+//! Policies and toolsets also set what is done about calls whose outcome is not known.
 
 mod claims;
 mod derived;
@@ -28,14 +28,14 @@ pub(crate) fn weakens(tool: &Registered, effect: Effect) -> bool {
     tool.declared_effect() == Effect::Destructive && effect != Effect::Destructive
 }
 
-/// Gives tools what policies declare of them; the first policy that declares it decides.
+/// Gives tools what policies and toolsets declare of them; the first policy that declares it decides.
 pub(super) fn declare(
     layers: &[EffectLayer],
     items: &mut BTreeMap<Arc<str>, Arc<Registered>>,
     toolsets: &BTreeMap<&'static str, ToolsetDef>,
     groups: &BTreeMap<Arc<str>, Group>,
 ) {
-    if layers.is_empty() {
+    if layers.is_empty() && toolsets.values().all(|set| set.on_unknown.is_none()) {
         return;
     }
     let sets = toolsets_by_tool(toolsets, groups);
@@ -47,7 +47,9 @@ pub(super) fn declare(
         if let Some(effect) = effect {
             item.set_effect(effect);
         }
-        item.on_unknown = on_unknown.or(item.on_unknown);
+        let of_toolsets = || of_sets.iter().filter_map(|name| toolsets.get(*name)?.on_unknown);
+        let declared = item.on_unknown.or_else(|| of_toolsets().max_by_key(|setting| setting.caution()));
+        item.on_unknown = on_unknown.or(declared);
     }
 }
 

@@ -75,6 +75,7 @@ pub(crate) async fn run(command: &str, code: impl Iterator<Item = String>) {
         "concurrent" => print(&result("by_concurrent_code", approving(turns(code))).await),
         "asked" => asked(turns(code)).await,
         "journaled" => journaled(&turns(code)).await,
+        "unknown" => unknown(&turns(code)).await,
         "dry" => dry(turns(code)).await,
         "stopped" => stopped(code).await,
         "parity" => parity().await,
@@ -150,6 +151,27 @@ async fn journaled(turns: &[Turn]) {
         let journal = MemoryJournal::from_records(known);
         let again = result("by_code", approving(turns.to_vec()).journal(journal)).await;
         print(&json!([kept, known_closed, again, closed()]));
+    }
+}
+
+/// Runs the code with a journal, and again as after a kill in its first call of `close_ticket`: with a person who answers that it has happened, and
+/// without. Prints the results, and what was closed.
+async fn unknown(turns: &[Turn]) {
+    let journaled =
+        |journal: MemoryJournal| builder(turns.to_vec()).approval_mode(ApprovalMode::ApproveAll).journal(journal);
+    let whole = MemoryJournal::new();
+    let first = result("by_code", journaled(whole.clone())).await;
+    print(&json!([first, closed()]));
+    let records = whole.records();
+    let is_begun = |record: &Record| record.kind == StepKind::Begun && &*record.name == "close_ticket";
+    let begun = records.iter().position(is_begun).unwrap();
+    let died = || journaled(MemoryJournal::from_records(records[..=begun].iter().cloned()));
+    let attended = died().approve_with(|request: ApprovalRequest| async move {
+        if request.began.is_some() { Decision::happened(false) } else { Decision::deny("not asked") }
+    });
+    for builder in [attended, died()] {
+        let again = result("by_code", builder).await;
+        print(&json!([again, closed()]));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use llm_do::approval::{ApprovalMode, Policy, Rule};
+use llm_do::journal::{MemoryJournal, StepKind};
 use llm_do::mcp::HttpOptions;
 use rmcp::model::{CallToolResponse, ElicitResult, ElicitationAction, InputRequiredResult};
 
@@ -100,6 +101,37 @@ async fn rules_and_modes_of_the_runtime_decide_first() {
     let client = connect(open, Era::Rounds, User::default()).await;
     let result = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();
     assert_eq!((text(&result), user.asked().len()), ("deleted a".to_owned(), 0));
+}
+
+#[tokio::test]
+async fn the_user_of_the_client_answers_what_became_of_a_call_that_may_have_happened() {
+    let answers = [
+        (json!({ "decision": "happened", "result": "gone" }), false, "gone"),
+        (json!({ "decision": "run" }), false, "deleted a"),
+        (json!({ "decision": "stop", "reason": "look first" }), true, "look first"),
+        (json!({ "decision": "allow" }), true, "the outcome of `delete` is unknown"),
+    ];
+    for (era, (answer, is_error, expected)) in ERAS.into_iter().flat_map(|era| answers.clone().map(|case| (era, case)))
+    {
+        let journal = MemoryJournal::new();
+        let user = User::accepting(json!({ "decision": "allow" }));
+        let client = connect(serving(|builder| builder.journal(journal.clone())), era, user).await;
+        client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();
+        let begun = journal.records().iter().position(|record| record.kind == StepKind::Begun).unwrap();
+        // As if the process had died then.
+        let died = || MemoryJournal::from_records(journal.records().into_iter().take(begun + 1));
+        let user = User::accepting(answer.clone());
+        let client = connect(serving(|builder| builder.journal(died())), era, user.clone()).await;
+        let result = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();
+        assert_eq!(result.is_error, Some(is_error), "{era:?} {answer} {result:?}");
+        assert!(text(&result).contains(expected), "{era:?} {answer}: {}", text(&result));
+        let asked = user.asked();
+        assert!(asked.len() == 1 && asked[0].contains("What became of it?"), "{asked:?}");
+        // A client without forms.
+        let client = connect(serving(|builder| builder.journal(died())), era, User::default()).await;
+        let result = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();
+        assert!(text(&result).contains("the outcome of `delete` is unknown"), "{}", text(&result));
+    }
 }
 
 #[tokio::test]

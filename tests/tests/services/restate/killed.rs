@@ -1,6 +1,8 @@
-//! Workers and the engine are killed at any point: no recorded effect is lost or repeated, and every run ends right.
+//! Workers and the engine are killed at any point: no recorded effect is lost or repeated, none is made twice that must not be, and every
+//! run ends right.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::engine::{Engine, installed, json_of, query};
 use super::processes::Workers;
-use crate::effects::{checked, effects, repeats};
+use crate::effects::{checked, decision, effects, repeats};
 
 /// How often workers and the engine are killed, unless `LLM_DO_TEST_KILLS` is set.
 const KILLS: usize = 30;
@@ -39,6 +41,10 @@ struct Asked {
     seen: BTreeSet<String>,
     /// The keys of questions about calls that may have had their effect.
     again: BTreeSet<String>,
+    /// Those calls, each with the time at which it began.
+    unknown: BTreeSet<String>,
+    /// The number of them that had happened.
+    happened: usize,
     answered: BTreeSet<String>,
 }
 
@@ -47,15 +53,17 @@ struct Client {
     http: reqwest::Client,
     ingresses: Vec<String>,
     admins: Vec<String>,
+    /// The folder of the effects.
+    folder: PathBuf,
     next: AtomicUsize,
 }
 
 impl Client {
-    fn new(engine: &Engine) -> Self {
+    fn new(engine: &Engine, folder: PathBuf) -> Self {
         let http = reqwest::Client::builder().timeout(Duration::from_secs(5)).build().unwrap();
         let ingresses = engine.nodes.iter().map(|node| node.ingress.clone()).collect();
         let admins = engine.nodes.iter().map(|node| node.admin.clone()).collect();
-        Self { http, ingresses, admins, next: AtomicUsize::new(0) }
+        Self { http, ingresses, admins, folder, next: AtomicUsize::new(0) }
     }
 
     /// Returns the node to ask next: another one each time, since one may be dead.
@@ -84,21 +92,27 @@ impl Client {
         }
     }
 
-    /// Approves and answers all that waits.
+    /// Approves and answers all that waits; what may have happened is looked up.
     async fn answer_all(&self, asked: &mut Asked) -> Option<()> {
         let (_, list) = self.post("killed.inbox/all/list", Value::Null, None).await?;
         for question in list["waiting"].as_array()? {
             let key = format!("{} {}", question["run"], question["asked"]["key"]);
-            let is_again = question["asked"]["shown"]["began"].is_string();
+            let shown = &question["asked"]["shown"];
+            let is_again = shown["began"].is_string();
             if is_again { &mut asked.again } else { &mut asked.seen }.insert(key.clone());
+            if is_again {
+                asked.unknown.insert(format!("{} {}", question["run"], shown["summary"]));
+            }
             let mut body = match question["asked"]["kind"].as_str()? {
-                "approval" => json!({ "decision": "approve" }),
+                "approval" => decision(&self.folder, shown),
                 _ => json!({ "answer": "yes" }),
             };
             body["id"] = question["id"].clone();
             body["digest"] = question["asked"]["digest"].clone();
+            let has_happened = body["decision"] == "happened";
             if self.post("killed.inbox/all/answer", body, None).await?.0 == 200 {
                 assert!(asked.answered.insert(key.clone()), "{key} is asked again after its answer");
+                asked.happened += usize::from(has_happened);
             }
         }
         Some(())
@@ -125,8 +139,8 @@ impl Client {
 /// Kills workers and servers until there were so many kills, and checks all runs.
 async fn kill(mut engine: Engine, kills: usize) {
     let mut random = Random(0x005e_ed17);
-    let client = Client::new(&engine);
     let mut workers = Workers::start(2, &engine.nodes[0].admin).await;
+    let client = Client::new(&engine, workers.folder().to_owned());
     let (mut runs, mut asked, mut killed) = (Vec::new(), Asked::default(), [0, 0]);
     while killed.iter().sum::<usize>() < kills {
         for _ in 0..random.below(3) {
@@ -161,12 +175,20 @@ async fn kill(mut engine: Engine, kills: usize) {
     }
     let [of_workers, of_servers] = killed;
     println!(
-        "{of_workers} kills of workers, {of_servers} of servers; {} runs, {} effects, {} questions, {} asked again about calls that \
-         had begun, {repeated} effects interrupted before they were recorded; the last run ended {seconds:.1} s after the last kill",
+        "{of_workers} kills of workers, {of_servers} of servers; {} runs, {} effects, {} questions, {} unknown outcomes asked \
+         about, of which {} had happened, 0 destructive or undeclared effects made twice, {repeated} idempotent ones made again; the last \
+         run ended {seconds:.1} s after the last kill",
         runs.len(),
         effects.len(),
         asked.seen.len(),
         asked.again.len(),
+        asked.happened,
+    );
+    assert_eq!(
+        asked.unknown.len(),
+        asked.again.len(),
+        "each unknown outcome was asked about once: {:?}",
+        asked.unknown
     );
     assert_eq!(asked.seen.len(), 3 * runs.len(), "each approval and question was kept");
     let most = 4 * (of_workers + of_servers);
@@ -174,7 +196,7 @@ async fn kill(mut engine: Engine, kills: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_at_any_point_the_engine_loses_and_repeats_no_recorded_effect() {
+async fn killed_at_any_point_the_engine_loses_and_repeats_no_recorded_effect_and_makes_none_twice_unasked() {
     let Some(installed) = installed() else { return };
     let kills = std::env::var("LLM_DO_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
     kill(Engine::start(&installed), kills).await;

@@ -281,3 +281,39 @@ async fn a_call_that_may_have_happened_has_the_result_that_a_person_gives() {
     assert_eq!(setup.lines.all(), ["bob"]);
     server.stop().await;
 }
+
+/// Runs `runs` of the command line on the file of a service; returns what it prints.
+fn runs(setup: &Setup, arguments: &[&str]) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_app"));
+    let store = setup.folder.path().join("runs.db");
+    let output = command.arg("runs").args(arguments).arg("--store").arg(store).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    text(output.stdout) + &text(output.stderr)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_settled_on_the_command_line_and_the_run_goes_on() {
+    for (options, transfers) in [(&["--result", "5"][..], 1), (&["--not-done"][..], 2)] {
+        let setup = Setup::new();
+        setup.failing.0.store(true, Ordering::Relaxed);
+        let server = serve(&setup, ApprovalMode::Prompt).await;
+        let id = started(&server, "transfer", json!({ "to": "ann", "slowly": false })).await;
+        reaches(&server, &id, "failed").await;
+        let shown: Value = serde_json::from_str(&runs(&setup, &["show", &id, "--json"])).unwrap();
+        let step = shown["unknown"][0]["step"].as_str().unwrap_or_else(|| panic!("{shown}"));
+        let text = runs(&setup, &["show", &id]);
+        assert!(text.contains("wire_money") && text.contains(step), "{text}");
+        let settle = || runs(&setup, &[&["settle", &id, step][..], options].concat());
+        let settled = settle();
+        assert!(settled.starts_with("settled; resume the run"), "{settled}");
+        let again = settle();
+        assert!(again.contains("it is settled already"), "{again}");
+        setup.failing.0.store(false, Ordering::Relaxed);
+        assert_eq!(resume(&server, DECIDER, &id).await.0, StatusCode::ACCEPTED);
+        reaches(&server, &id, "succeeded").await;
+        assert_eq!(setup.lines.all().len(), transfers, "{options:?}");
+        let refused = runs(&setup, &["settle", &id, step, "--not-done"]);
+        assert!(refused.contains("only calls of failed and cancelled runs are settled"), "{refused}");
+        server.stop().await;
+    }
+}

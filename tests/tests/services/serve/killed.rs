@@ -1,12 +1,14 @@
-//! A service that is killed at any point: no recorded effect is lost or repeated, and every run ends right.
+//! A service that is killed at any point: no recorded effect is lost or repeated, none is made twice that must not be, and every run ends
+//! right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use super::*;
-use crate::effects::{PARTS, checked, effects, repeats};
+use crate::effects::{PARTS, checked, decision, effects, repeats};
 
 /// How often services are killed, unless `LLM_DO_TEST_KILLS` is set.
 const KILLS: usize = 30;
@@ -15,6 +17,8 @@ const KILLS: usize = 30;
 pub(super) struct Served {
     child: Child,
     pub(super) server: Server,
+    /// The folder of its effects.
+    folder: PathBuf,
 }
 
 impl Served {
@@ -30,8 +34,9 @@ impl Served {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
         let (address, http) = (address.trim().to_owned(), reqwest::Client::new());
         let (shutdown, serving) = (CancellationToken::new(), tokio::spawn(async {}));
-        let folder = Arc::new(tempfile::tempdir().unwrap());
-        Self { child, server: Server { address, http, shutdown, serving, _folder: folder } }
+        let unused = Arc::new(tempfile::tempdir().unwrap());
+        let server = Server { address, http, shutdown, serving, _folder: unused };
+        Self { child, server, folder: folder.to_owned() }
     }
 
     pub(super) fn kill(mut self) {
@@ -59,15 +64,17 @@ impl Served {
         }
     }
 
-    /// Approves and answers all that waits. A request that fails because the service was killed is made again later.
+    /// Approves and answers all that waits; what may have happened is looked up. A request that fails because the service was killed is made
+    /// again later.
     async fn answer_all(&self) -> Option<usize> {
         let mut answered = 0;
-        for (path, answer) in
-            [("/approvals", json!({ "decision": "approve" })), ("/questions", json!({ "answer": "yes" }))]
-        {
+        for path in ["/approvals", "/questions"] {
             let list: Value = self.server.request(Method::GET, path).send().await.ok()?.json().await.ok()?;
             for shown in list["waiting"].as_array()? {
-                let mut body = answer.clone();
+                let mut body = match path {
+                    "/approvals" => decision(&self.folder, &shown["request"]),
+                    _ => json!({ "answer": "yes" }),
+                };
                 body["digest"] = shown["digest"].clone();
                 let path = format!("{path}/{}", shown["id"].as_str()?);
                 let response = self.server.request(Method::POST, &path).json(&body).send().await.ok()?;
@@ -124,7 +131,7 @@ fn started(folder: &std::path::Path) -> Served {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
+async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect_and_makes_none_twice_unasked() {
     let kills = std::env::var("LLM_DO_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
     let (folder, mut random) = (tempfile::tempdir().unwrap(), fastrand::Rng::with_seed(0x005e_ed17));
     let (mut runs, mut answers, mut killed, mut interrupted, mut taken_over) = (Vec::new(), 0, 0, 0, 0);
@@ -157,7 +164,7 @@ async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
         answers += served.answer_all().await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let (effects, mut repeated, mut asked_again) = (effects(folder.path()), 0, 0);
+    let (effects, mut repeated, mut asked_again, mut happened) = (effects(folder.path()), 0, 0, 0);
     for (name, id) in &runs {
         let run = served.server.get(&format!("/runs/{id}")).await;
         assert_eq!(run["state"], "succeeded", "{run}");
@@ -168,18 +175,24 @@ async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
         let waits = run["waits"].as_array().unwrap();
         let (again, first): (Vec<_>, Vec<_>) = waits.iter().partition(|wait| wait["request"]["began"].is_string());
         assert_eq!(first.len(), 3, "each approval and question was kept: {waits:?}");
+        // By the call and the time at which it began.
+        let unknown: BTreeSet<_> = again.iter().map(|wait| wait["request"]["summary"].to_string()).collect();
+        assert_eq!(unknown.len(), again.len(), "each unknown outcome was asked about once: {again:?}");
         asked_again += again.len();
+        happened += again.iter().filter(|wait| wait["answer"]["decision"] == "happened").count();
         repeated += repeats(name, &effects);
     }
     served.kill();
     let (count, asked) = (runs.len(), runs.len() * 3);
     println!(
         "kills {killed} | runs {count}, each ended right | runs in flight at a kill {interrupted} | taken over by the other process \
-         {taken_over} | effects {}, recorded {} | recorded and repeated 0 | interrupted before they were recorded {repeated} | \
-         approvals and questions {asked}, kept {asked} | asked again about calls that had begun {asked_again} | answers {answers}",
+         {taken_over} | effects {}, recorded {} | recorded and repeated 0 | destructive or undeclared and made twice 0 | idempotent and \
+         made again {repeated} | approvals and questions {asked}, kept {asked} | unknown outcomes asked about {asked_again}, of which \
+         {happened} had happened | answers {answers}",
         effects.values().sum::<usize>(),
         count * PARTS.len(),
     );
     assert!(taken_over > 0 || kills < 100, "the other process takes runs over");
+    assert!(happened > 0 || kills < 100, "kills fall between effects and their records");
     assert!(repeated <= killed * 4, "an effect is repeated only if a kill interrupted it");
 }

@@ -65,6 +65,17 @@ fn code_that_is_killed_anywhere_and_resumed_has_the_same_result_and_repeats_noth
     }
 }
 
+#[test]
+fn a_call_of_code_that_may_have_happened_is_asked_about_or_raised_and_not_made_again() {
+    let code = "try:\n    out = str(close_ticket(1, 'old'))\nexcept RuntimeError as error:\n    out = str(error)\nout";
+    let runs = command(&["unknown", code]);
+    let seen = |run: &Value| run[0].as_str().unwrap().to_owned();
+    assert!(seen(&runs[0]).contains("True") && runs[0][1] == json!([1]), "{runs:?}");
+    assert!(seen(&runs[1]).contains("False"), "the result that the person gave: {runs:?}");
+    assert!(seen(&runs[2]).contains("the outcome of `close_ticket` is unknown"), "{runs:?}");
+    assert_eq!((&runs[1][1], &runs[2][1]), (&json!([]), &json!([])));
+}
+
 /// Runs pieces of code; returns what the model saw of the last one.
 fn last(code: &[&str]) -> String {
     let seen = command(&[&["run"], code].concat()).pop().unwrap();

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use llm_do::approval::ApprovalMode;
-use llm_do::journal::{FileJournal, MemoryJournal};
+use llm_do::approval::{ApprovalMode, Decision};
+use llm_do::journal::{FileJournal, MemoryJournal, StepKind};
 use llm_do::prelude::*;
 use llm_do::script::ScriptTool;
 use llm_do::{Value, json};
@@ -110,4 +110,26 @@ async fn a_finished_run_is_not_run_again() {
     assert_eq!(first, second);
     assert_eq!(first, json!([[1, 2, 3], [true, true], true]));
     assert_eq!(log.lines(), done);
+}
+
+#[tokio::test]
+async fn a_call_of_a_script_that_may_have_happened_is_asked_about_or_raised_and_not_made_again() {
+    let body = "    try:\n        return erase(1)\n    except RuntimeError as error:\n        return str(error)";
+    let text = with_body("def main() -> Any:", body);
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let process = |journal: MemoryJournal| {
+        let builder = crate::own_builder().state(log.clone()).approval_mode(ApprovalMode::ApproveAll);
+        builder.journal(journal).tool(ScriptTool::parse("main", &text).unwrap())
+    };
+    let whole = process(journal.clone()).build().unwrap();
+    assert_eq!(whole.run_named("main", Value::Null).await.unwrap(), true);
+    let records = journal.records();
+    let is_begun = |record: &llm_do::journal::Record| record.kind == StepKind::Begun && &*record.name == "erase";
+    let begun = records.iter().position(is_begun).unwrap();
+    let died = || process(MemoryJournal::from_records(records[..=begun].iter().cloned()));
+    let attended = died().approve_with(|_| async { Decision::happened(false) }).build().unwrap();
+    assert_eq!(attended.run_named("main", Value::Null).await.unwrap(), false, "the result that the person gave");
+    let raised = died().build().unwrap().run_named("main", Value::Null).await.unwrap();
+    assert!(raised.as_str().is_some_and(|text| text.contains("the outcome of `erase` is unknown")), "{raised}");
+    assert_eq!(log.lines(), ["erased 1"]);
 }

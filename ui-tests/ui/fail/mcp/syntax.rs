@@ -26,4 +26,8 @@ toolset! {
     f = mcp("good.mcp.json")
 }
 
+toolset! {
+    g(on_unknown = report) = mcp("good.mcp.json");
+}
+
 fn main() {}

@@ -1,4 +1,4 @@
-//! A group has one key, `approval`.
+//! A group has two keys, `approval` and `on_unknown`.
 
 #![allow(unused)]
 
@@ -20,6 +20,8 @@ toolset! {
     fifth[approval = ask] = [read];
 
     sixth(approval = ask);
+
+    seventh(on_unknown = never) = [read];
 }
 
 fn main() {}

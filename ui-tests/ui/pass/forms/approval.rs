@@ -14,13 +14,28 @@ fn ask(r#type: &str, #[arg(rename = "no.")] number: u8, words: Vec<String>) {
 #[tool(approval = pre_approved, effect = destructive, summary = "just run")]
 async fn pre_approved() {}
 
+/// Pay.
+#[tool(effect = destructive, on_unknown = report, reconcile = shown::was_paid)]
+fn pay(r#type: &str, #[arg(rename = "no.")] number: u8, _ctx: &CallContext) -> u8 {
+    let _ = r#type;
+    number
+}
+
+/// Wait.
+#[tool(on_unknown = ask)]
+async fn wait() {}
+
+/// Send.
+#[tool(effect = destructive, on_unknown = rerun)]
+fn send() {}
+
 /// Stop.
 #[tool(approval = blocked("not on this machine"), inline)]
 fn blocked() {}
 
 toolset! {
     /// With a rule.
-    pub(crate) ruled(approval = ask) = [ask, blocked];
+    pub(crate) ruled(approval = ask, on_unknown = report) = [ask, blocked];
 
     /// With a rule for a form, and a comma.
     #[allow(dead_code)]
@@ -33,7 +48,7 @@ toolset! {
 struct Database;
 
 /// A database.
-#[tool(approval = pre_approved, name = "database")]
+#[tool(approval = pre_approved, on_unknown = rerun, name = "database")]
 impl Database {
     fn open() -> Self {
         Self
@@ -48,7 +63,13 @@ impl Database {
 }
 
 mod shown {
-    use super::{CallContext, Result, query};
+    use super::{CallContext, Result, query, tool};
+
+    /// Return what was paid.
+    #[tool(effect = read_only)]
+    pub(crate) fn was_paid(#[arg(rename = "no.")] number: u8, r#type: &str) -> Option<u8> {
+        r#type.is_empty().then_some(number)
+    }
 
     /// Shows a query.
     #[allow(clippy::unnecessary_wraps, reason = "a preview may fail")]

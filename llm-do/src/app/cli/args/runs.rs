@@ -6,8 +6,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned, civil};
-use serde_json::Value;
 
+use super::OutcomeOptions;
 use crate::app::serve::{MAX_LIST, RunState};
 
 #[derive(Args, Debug)]
@@ -69,12 +69,8 @@ pub(in crate::app::cli) struct SettleOptions {
     pub(in crate::app::cli) id: String,
     /// The key of the call, which `runs show ID` prints.
     pub(in crate::app::cli) step: String,
-    /// The call has happened, and this is its result, as JSON.
-    #[arg(long, value_name = "JSON", value_parser = json, required_unless_present = "not_done")]
-    pub(in crate::app::cli) result: Option<Value>,
-    /// The call has not happened: it runs, once the rules approve it, when the run is resumed.
-    #[arg(long, conflicts_with = "result")]
-    pub(in crate::app::cli) not_done: bool,
+    #[command(flatten)]
+    pub(in crate::app::cli) outcome: OutcomeOptions,
     #[command(flatten)]
     pub(in crate::app::cli) source: RunSource,
 }
@@ -94,11 +90,6 @@ pub(in crate::app::cli) struct RunSource {
     /// Print JSON, as the service returns it.
     #[arg(long)]
     pub(in crate::app::cli) json: bool,
-}
-
-/// Parses JSON.
-fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("expected JSON, such as `7` or `\"done\"`: {error}"))
 }
 
 /// Parses a time, or how long ago it was.

@@ -7,10 +7,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::CommandError;
+use crate::app::cli::journal::describe;
 use crate::base::printable::{printable, printable_line};
 use crate::base::usage::Cost;
 use crate::observe::event::MadeEffect;
-use crate::observe::journal::{Settlement, UnknownCall};
+use crate::observe::journal::UnknownCall;
 use crate::usage::{Money, Unpriced};
 
 /// The maximum number of characters of a result or an error in a list.
@@ -165,22 +166,10 @@ impl Run {
         ];
         let fields = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let fields = fields.chain(self.effects.iter().map(|effect| ("effect", effect.to_string())));
-        let fields = fields.chain(self.unknown.iter().map(|call| ("unknown", unknown(call))));
+        let fields = fields.chain(self.unknown.iter().map(|call| ("unknown", describe(call))));
         let more = (self.more_effects > 0).then(|| ("effects", format!("and {} more", self.more_effects)));
         fields.chain(more).chain(self.waits.iter().map(|wait| (wait.label(), wait.to_string()))).collect()
     }
-}
-
-/// Describes a call that may have had its effect.
-fn unknown(call: &UnknownCall) -> String {
-    let UnknownCall { step, tool, began, settled } = call;
-    let began = began.map(|began| format!(" began at {},", seconds(began))).unwrap_or_default();
-    let outcome = match settled {
-        Some(Settlement::Result(result)) => format!("has happened, with the result {}", cut(&result.to_string())),
-        Some(Settlement::NotDone) => "has not happened".to_owned(),
-        None => "may have had its effect".to_owned(),
-    };
-    format!("`{}`{began} {outcome}: {}", printable_line(tool), printable_line(step))
 }
 
 impl Used {

@@ -1,7 +1,7 @@
 //! What is forgotten before a failed run is resumed, so that it is tried again.
 
-#[cfg(feature = "serve")]
-use std::collections::HashSet;
+#[cfg(any(feature = "cli", feature = "serve"))]
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::call_record::{CallRecord, RecordedOutcome, digest_of};
 use super::result_step;
 use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec};
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 use crate::observe::journal::{MemoryJournal, Record, UnknownCall};
 use crate::plane::context::CallContext;
 
@@ -47,42 +47,39 @@ pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
 }
 
 /// Lists the calls that began, and of which nothing more would be known if the run were resumed.
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 pub(crate) async fn unknown_calls(records: &[Record]) -> Vec<UnknownCall> {
     let kept = KeptResults::of(records).await;
     UnknownCall::list(records, |call| kept.contain(call))
 }
 
 /// The results of a run that are kept when it is resumed.
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 struct KeptResults {
     journal: MemoryJournal,
-    /// The key of the run, and that of its result.
-    run: Option<(Arc<str>, Arc<str>)>,
+    /// The keys of the runs, each with that of its result.
+    runs: HashMap<Arc<str>, Arc<str>>,
     /// The keys of the results that are retried.
     retried: HashSet<Arc<str>>,
 }
 
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 impl KeptResults {
     async fn of(records: &[Record]) -> Self {
         let journal = MemoryJournal::from_records(records.iter().cloned());
-        let Some(run) = records.iter().find(|record| record.kind == StepKind::Run) else {
-            return Self { journal, run: None, retried: HashSet::new() };
-        };
-        let (parent, name, input) = (Arc::clone(&run.parent), Arc::clone(&run.name), Arc::clone(&run.input));
-        let run = StepSpec::new(parent, run.place, run.kind, name, input);
-        let retried = retried(&journal, &run).await.into_iter().collect();
-        let result = result_step(&run).key;
-        Self { journal, run: Some((run.key, result)), retried }
+        let (mut runs, mut all) = (HashMap::new(), HashSet::new());
+        for run in records.iter().filter(|record| record.kind == StepKind::Run) {
+            let (parent, name, input) = (Arc::clone(&run.parent), Arc::clone(&run.name), Arc::clone(&run.input));
+            let run = StepSpec::new(parent, run.place, run.kind, name, input);
+            all.extend(retried(&journal, &run).await);
+            runs.insert(Arc::clone(&run.key), result_step(&run).key);
+        }
+        Self { journal, runs, retried: all }
     }
 
     /// Returns whether the result of a call, or of one that contains it, is kept: it does not run again then.
     fn contain(&self, call: &str) -> bool {
-        let result = |call: &str| match &self.run {
-            Some((run, result)) if **run == *call => Arc::clone(result),
-            _ => call.into(),
-        };
+        let result = |call: &str| self.runs.get(call).map_or_else(|| call.into(), Arc::clone);
         let is_kept = |key: Arc<str>| self.journal.is_recorded(&key) && !self.retried.contains(&key);
         let calls = std::iter::successors(Some(call), |call| call.rsplit_once('/').map(|(outer, _)| outer));
         calls.map(result).any(is_kept)

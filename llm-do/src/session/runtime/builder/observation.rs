@@ -102,6 +102,8 @@ impl RuntimeBuilder {
     /// - The tool's call is a call on the plane below the worker's: by its own rules it may need approval, and it is limited,
     ///   journaled and reported. [`EventKind::Hybrid`](crate::event::EventKind::Hybrid) reports whether it answered.
     /// - What ends a run ends it here too: a denial, a limit, a cancellation. The worker needs a model in any case.
+    /// - A call whose outcome is [unknown](crate::CallError::OutcomeUnknown) fails with that error: the worker does not answer, since it may
+    ///   make an effect again.
     /// - In a thread, or with earlier messages, the worker answers without asking the tool, since the answer depends on more than the
     ///   arguments. An answer of code is not added to the history of a root call.
     /// - A [shadow](Self::shadow) of the tool runs the worker itself, so that `Shadow::of(tool, worker)` checks the answers of code.
