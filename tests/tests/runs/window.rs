@@ -176,6 +176,15 @@ async fn a_number_of_tokens_is_a_bound_without_a_window() {
 }
 
 #[tokio::test]
+async fn a_worker_at_the_greatest_depth_goes_on_without_a_summary() {
+    let provider = Provider::new(8_000, 60);
+    let builder = Runtime::builder().force_model(provider.model(Some(8_000))).max_depth(1);
+    assert_eq!(run(builder).await.unwrap(), "done");
+    let [summaries, _, refused] = provider.counts();
+    assert_eq!((summaries, refused), (0, 0));
+}
+
+#[tokio::test]
 async fn what_was_shortened_can_be_read_again() {
     let provider = Provider::new(8_000, 30);
     run(Runtime::builder().force_model(provider.model(Some(8_000)))).await.unwrap();

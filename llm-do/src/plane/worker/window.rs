@@ -6,8 +6,8 @@ use llm_do_providers::{ContextWindow, Message, ToolSpec};
 use llm_do_worker_file::MIN_RESULT;
 use serde_json::Value;
 
-use super::WorkerRun;
 use super::turn::Turns;
+use super::{WorkerRun, is_too_long};
 use crate::base::error::CallError;
 use crate::observe::event::EventKind;
 use crate::observe::journal::StepKind;
@@ -123,9 +123,16 @@ impl WorkerRun {
         if total(&messages) > max / 4 * 3
             && let Some(cut) = cut.filter(|cut| is_worth(&sizes, *cut, max))
         {
-            compaction.summarize(&mut history, cut, &self.ctx).await?;
-            history.repair();
-            messages = history.into();
+            match compaction.summarize(&mut history, cut, &self.ctx).await {
+                Ok(()) => {
+                    history.repair();
+                    messages = history.into();
+                }
+                Err(error) if is_dispensable(&error) => self.ctx.emit(|| EventKind::Progress {
+                    text: format!("the conversation could not be summarized: {error}"),
+                }),
+                Err(error) => return Err(error),
+            }
         }
         if total(&messages) > max {
             is_shortened |= self.shorten_all(&mut messages, shortest);
@@ -142,6 +149,13 @@ impl WorkerRun {
         }
         Ok(is_changed)
     }
+}
+
+/// Returns whether a call goes on without a summary that failed for this reason, such as that workers are nested too deeply for it.
+fn is_dispensable(error: &CallError) -> bool {
+    let is_refused = error.is_denied() && !error.is_stopped();
+    let is_too_deep = matches!(error, CallError::Depth { .. } | CallError::Nesting { .. } | CallError::Cycle { .. });
+    error.is_recoverable() || is_refused || is_too_deep || is_too_long(error)
 }
 
 /// Converts an estimated number of tokens to the provider's.
