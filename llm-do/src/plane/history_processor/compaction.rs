@@ -171,13 +171,19 @@ impl Compaction {
         let old = &history.messages()[..cut];
         let lines: Vec<_> = old.iter().flat_map(lines).map(|line| line.to_string()).collect();
         let summary = ctx.llm_agent(self.worker.clone()).input(lines.join("\n")).await?;
-        let mut start = vec![Message::user(format!("{HEADING}\n\n{summary}"))];
-        if !matches!(history.messages()[cut], Message::User { .. }) {
-            start.extend(old.iter().rfind(|message| matches!(message, Message::User { .. })).cloned());
-        }
-        history.messages_mut().splice(..cut, start);
+        replace_old(history, cut, &summary);
         Ok(())
     }
+}
+
+/// Replaces the messages before `cut` by notes, and by the last message of the user if it is one of them.
+pub(crate) fn replace_old(history: &mut History, cut: usize, notes: &str) {
+    let messages = history.messages_mut();
+    let mut start = vec![Message::user(format!("{HEADING}\n\n{notes}"))];
+    if !matches!(messages[cut], Message::User { .. }) {
+        start.extend(messages[..cut].iter().rfind(|message| matches!(message, Message::User { .. })).cloned());
+    }
+    messages.splice(..cut, start);
 }
 
 #[async_trait]

@@ -13,12 +13,15 @@ use crate::observe::event::EventKind;
 use crate::observe::journal::StepKind;
 use crate::plane::context::JournalMethod;
 use crate::plane::history::History;
-use crate::plane::history_processor::{Compaction, first_kept, is_worth, tokens};
+use crate::plane::history_processor::{Compaction, first_kept, is_worth, replace_old, tokens};
 
 /// How many bytes of text and JSON are about one token.
 const BYTES_PER_TOKEN: usize = 4;
 /// A request of fewer tokens fits into the window of each server, so that none is asked for its window.
 const SMALL: usize = 1_500;
+
+/// What stands for a summary that could not be made.
+const NO_NOTES: &str = "(It could not be summarized. If you need something of it, find it out again.)";
 
 /// How large the next request is.
 #[derive(Clone, Copy, Debug)]
@@ -124,15 +127,15 @@ impl WorkerRun {
             && let Some(cut) = cut.filter(|cut| is_worth(&sizes, *cut, max))
         {
             match compaction.summarize(&mut history, cut, &self.ctx).await {
-                Ok(()) => {
-                    history.repair();
-                    messages = history.into();
+                Err(error) if is_dispensable(&error) => {
+                    replace_old(&mut history, cut, NO_NOTES);
+                    let text = format!("the conversation could not be summarized: {error}");
+                    self.ctx.emit(|| EventKind::Progress { text });
                 }
-                Err(error) if is_dispensable(&error) => self.ctx.emit(|| EventKind::Progress {
-                    text: format!("the conversation could not be summarized: {error}"),
-                }),
-                Err(error) => return Err(error),
+                summarized => summarized?,
             }
+            history.repair();
+            messages = history.into();
         }
         if total(&messages) > max {
             is_shortened |= self.shorten_all(&mut messages, shortest);
