@@ -268,9 +268,7 @@ impl Turns {
     fn push_response(&mut self, response: Response) -> Vec<ToolCall> {
         self.turn += 1;
         let calls = response.tool_calls().cloned().collect();
-        // Broken answers that were repeated are requests too.
-        let counted = response.usage.total_tokens() / response.usage.requests.max(1);
-        self.counted = Some(counted).filter(|tokens| *tokens > 0);
+        self.counted = counted(&response);
         self.push(Message::Assistant { parts: response.parts });
         self.sent = self.messages.len();
         calls
@@ -369,6 +367,15 @@ impl Turns {
     fn too_many_turns(&self) -> String {
         format!("no result after {} requests; raise `max_turns` if the task needs more", self.limits.max_turns)
     }
+}
+
+/// Returns what the provider counted for a request and its answer; `None` if it ran tools, since it then counts several requests.
+fn counted(response: &Response) -> Option<u64> {
+    let usage = &response.usage;
+    let has_run_tools = usage.server_side_tools > 0 || usage.web_searches > 0;
+    // Broken answers that were repeated are requests too.
+    let tokens = usage.total_tokens() / usage.requests.max(1);
+    (tokens > 0 && !has_run_tools).then_some(tokens)
 }
 
 /// Returns whether the arguments of `call` may be incomplete in an answer with an unknown finish reason.
