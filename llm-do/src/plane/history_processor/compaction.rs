@@ -176,7 +176,7 @@ impl Compaction {
     }
 }
 
-/// Replaces the messages before `cut` by notes, and by the last message of the user before it, if `cut` is no such message.
+/// Replaces the messages before `cut` by notes, and by the last message of the user among them, unless one follows.
 pub(crate) fn replace_old(history: &mut History, cut: usize, notes: &str) {
     let messages = history.messages_mut();
     let mut start = vec![Message::user(format!("{HEADING}\n\n{notes}"))];
