@@ -17,7 +17,7 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
-use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_model_name};
+use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_max_result, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -180,6 +180,8 @@ pub(crate) struct Tool {
     pub(crate) summary: Option<String>,
     /// The function whose text shows the effect of a call to the approver.
     pub(crate) preview: Option<Path>,
+    /// How many bytes a model gets of a result.
+    pub(crate) max_result: Option<Expr>,
     pub(crate) inline: bool,
 }
 
@@ -199,13 +201,14 @@ impl Tool {
                 "`reconcile` is for calls that must not run twice; remove it, since this tool may run again",
             );
         }
+        check_length(tool.max_result.as_ref(), errors);
         let mut callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
         callable.effect = tool.effect;
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
-        let tool::Tool { approval, on_unknown, reconcile, preview, inline, .. } = tool;
-        Self { callable, approval, on_unknown, reconcile, summary, preview, inline: inline.is_some() }
+        let tool::Tool { approval, on_unknown, reconcile, preview, max_result, inline, .. } = tool;
+        Self { callable, approval, on_unknown, reconcile, summary, preview, max_result, inline: inline.is_some() }
     }
 }
 
@@ -243,9 +246,10 @@ impl Worker {
             errors.push(function, "`instructions` and `instructions_with` cannot be combined: remove one");
         }
         let file = worker_file::read(&mut args, errors);
-        if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
+        if let Some(turns) = args.max_turns.as_ref().filter(|turns| literal(turns) == Some(0)) {
             errors.push(turns, "`max_turns` is 0, but a worker needs at least 1");
         }
+        check_length(args.max_result.as_ref(), errors);
         if let Some(model) = &args.model {
             let _ = check_model_name(&model.value()).map_err(|fault| errors.push(model, fault));
         }
@@ -286,11 +290,19 @@ pub(crate) struct Body {
     pub(crate) block: Group,
 }
 
-fn is_zero(number: &Expr) -> bool {
+/// Returns the whole number that a literal is.
+fn literal(number: &Expr) -> Option<u64> {
     match number {
-        Expr::Group(group) => is_zero(&group.expr),
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_digits() == "0",
-        _ => false,
+        Expr::Group(group) => literal(&group.expr),
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
+        _ => None,
+    }
+}
+
+/// Reports a literal that is too small; the compiler checks other constants.
+fn check_length(max_result: Option<&Expr>, errors: &mut Errors) {
+    if let Some((max, fault)) = max_result.and_then(|max| Some((max, check_max_result(literal(max)?).err()?))) {
+        errors.push(max, fault);
     }
 }
 

@@ -49,7 +49,8 @@
 //! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
 //! | get the usage and history of a run, send it a message, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
 //! | continue a conversation | [`Chat`], [`CallContext::thread`], [`History`] |
-//! | shorten a long conversation | [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
+//! | shorten a long conversation | [`RuntimeBuilder::compaction`](runtime::RuntimeBuilder::compaction), [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
+//! | bound the results that models get, and the files of prompts | [`RuntimeBuilder::max_result`](runtime::RuntimeBuilder::max_result), [`AttachmentPolicy`](prompt::AttachmentPolicy) |
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | serve tools to MCP clients | `mcp::McpService` |
@@ -253,11 +254,11 @@ pub mod model {
     #[cfg(feature = "anthropic")]
     pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
     pub use llm_do_providers::{
-        CapabilityEntry, CapabilityTable, CapabilityTableError, ErrorKind, ExtraHeaders, FallbackModel, FinishReason,
-        LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError, Request, RequestHint,
-        Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, SettingWarning, StreamEvent,
-        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript, UserPart, WebSearch,
-        model_provider, replay,
+        CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders, FallbackModel,
+        FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError,
+        Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+        SettingWarning, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript,
+        UserPart, WebSearch, WindowEntry, model_provider, replay,
     };
     #[cfg(feature = "local")]
     pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};
@@ -269,7 +270,7 @@ pub mod model {
 
 /// The parts of a [`Prompt`].
 pub mod prompt {
-    pub use llm_do_core::declare::prompt::Attached;
+    pub use llm_do_core::declare::prompt::{Attached, AttachmentPolicy};
 }
 
 /// What is registered.

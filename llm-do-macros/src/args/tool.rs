@@ -1,7 +1,7 @@
 //! `#[tool(..)]`
 
 use syn::parse::ParseStream;
-use syn::{Ident, LitStr, Path};
+use syn::{Expr, Ident, LitStr, Path};
 
 use super::approval::{self, Approval, HasApproval};
 use super::on_unknown::{self, HasOnUnknown, OnUnknown};
@@ -25,6 +25,8 @@ pub(crate) struct Tool {
     pub(crate) summary: Option<LitStr>,
     /// The function whose text shows the effect of a call to the approver.
     pub(crate) preview: Option<Path>,
+    /// How many bytes a model gets of a result.
+    pub(crate) max_result: Option<Expr>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,
 }
@@ -61,6 +63,7 @@ impl Grammar for Tool {
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
+        Key::new("max_result = N", |tool, value| value.fill(&mut tool.max_result)),
         shared_keys::error(),
         shared_keys::timeout(),
         shared_keys::toolsets(),

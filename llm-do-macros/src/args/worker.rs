@@ -45,6 +45,10 @@ pub(crate) struct Worker {
     pub(crate) retries: Option<Expr>,
     /// The limits for a call and all nested calls together.
     pub(crate) limits: Option<Expr>,
+    /// How many bytes the model gets of a result.
+    pub(crate) max_result: Option<Expr>,
+    /// The files that a prompt may have.
+    pub(crate) attachments: Option<Expr>,
 }
 
 impl HasSharedKeys for Worker {
@@ -82,6 +86,8 @@ impl Grammar for Worker {
         Key::new("max_turns = N", |worker, value| value.fill(&mut worker.max_turns)),
         Key::new("retries = N", |worker, value| value.fill(&mut worker.retries)),
         Key::new("limits = expr", |worker, value| value.fill(&mut worker.limits)),
+        Key::new("max_result = N", |worker, value| value.fill(&mut worker.max_result)),
+        Key::new("attachments = expr", |worker, value| value.fill(&mut worker.attachments)),
         shared_keys::timeout(),
         shared_keys::description(),
     ];

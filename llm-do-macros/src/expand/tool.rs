@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
+use syn::Expr;
 
 use super::function::{self, Execution};
 use super::{arguments, declaration, error_span, in_anonymous_const};
@@ -24,8 +25,9 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     let checks = reconcile_checks(tool);
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
     let preview = preview(tool);
+    let max_result = tool.max_result.as_ref().map(max_result);
     let composite = composite(&tool.callable);
-    let setters = quote!(#effect #approval #on_unknown #reconcile #summary #preview #owner #composite);
+    let setters = quote!(#effect #approval #on_unknown #reconcile #summary #preview #max_result #owner #composite);
     let registration = function::registration(&tool.callable, execution, &format_ident!("tool"), &setters);
     quote!(#registration #checks)
 }
@@ -80,6 +82,12 @@ pub(super) fn on_unknown(setting: OnUnknown) -> TokenStream {
         OnUnknown::Rerun => quote!(Rerun),
     };
     quote!(.on_unknown(__llm_do::OnUnknown::#variant))
+}
+
+/// How many bytes a model gets of a result, with errors at the expression.
+pub(super) fn max_result(bytes: &Expr) -> TokenStream {
+    let check = quote_spanned!(error_span(bytes)=> const _: () = __llm_do::assert_max_result(__MAX_RESULT););
+    quote!(.max_result({ const __MAX_RESULT: ::core::primitive::u64 = #bytes; #check __MAX_RESULT }))
 }
 
 /// The approval rule of a tool or a toolset.

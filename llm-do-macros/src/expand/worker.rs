@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Path, ReturnType, Signature, Type};
 
+use super::tool::max_result;
 use super::{declaration, error_span, function, in_anonymous_const, timeout};
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
 use crate::args::worker::{Globs, Hints};
@@ -107,6 +108,8 @@ fn model(worker: &Worker) -> TokenStream {
     let max_turns = args.max_turns.as_ref().map(|_| quote!(.max_turns(__MAX_TURNS)));
     let retries = args.retries.iter();
     let limits = args.limits.as_ref().map(|_| quote!(.limits(__limits)));
+    let max_result = args.max_result.as_ref().map(max_result);
+    let attachments = args.attachments.as_ref().map(|_| quote!(.attachments(__attachments)));
     quote! {
         __llm_do::WorkerDef::new(#instructions)
             #computed
@@ -122,6 +125,8 @@ fn model(worker: &Worker) -> TokenStream {
             #max_turns
             #(.retries(#retries))*
             #limits
+            #max_result
+            #attachments
     }
 }
 
@@ -163,13 +168,21 @@ fn values(worker: &Worker) -> TokenStream {
             }
         }
     });
+    let attachments = worker.args.attachments.as_ref().map(|policy| {
+        let value = quote_spanned!(error_span(policy)=> __llm_do::AttachmentsValue::into_policy(#policy));
+        quote! {
+            fn __attachments() -> __llm_do::AttachmentPolicy {
+                #value
+            }
+        }
+    });
     let max_turns = worker.args.max_turns.as_ref().map(|turns| {
         let span = error_span(turns);
         let check = quote_spanned!(span=> const _: () = __llm_do::assert_turns(__MAX_TURNS););
         quote!(const __MAX_TURNS: ::core::primitive::u32 = #turns; #check)
     });
     let tracked = worker.file.iter().map(|file| &file.path);
-    quote!(#settings #limits #max_turns #(const _: &::core::primitive::str = ::core::include_str!(#tracked);)*)
+    quote!(#settings #limits #attachments #max_turns #(const _: &::core::primitive::str = ::core::include_str!(#tracked);)*)
 }
 
 fn server_side_tools(ServerSideTools(tools): &ServerSideTools) -> TokenStream {

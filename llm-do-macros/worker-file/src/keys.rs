@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::attachments::ATTACHMENTS;
 use crate::input_model::{self, InputModel};
 use crate::limits::LIMITS;
 use crate::mcp_server::read_mcp_items;
@@ -19,6 +20,9 @@ pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combin
 pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one request to the model";
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
+
+/// The lowest `max_result`, in bytes: a shortened result has its beginning, its end and a notice.
+pub const MIN_RESULT: u64 = 1_024;
 
 /// The fault of a reason without its effect.
 pub const REASON_WITHOUT_EFFECT: &str =
@@ -92,6 +96,16 @@ pub const KEYS: &[KeyDef] = &[
         "limits",
         |node, reader| table::read_map(LIMITS, node, reader).map(Value::Limits),
         "A map with limits for a call and all nested calls together. Default: those of the run",
+    ),
+    KeyDef::new(
+        "max_result",
+        |node, reader| max_result(&node, reader),
+        "How many bytes of a result of a tool its model gets, at least 1024; it reads the rest in parts. Default: set by the runtime",
+    ),
+    KeyDef::new(
+        "attachments",
+        |node, reader| table::read_map(ATTACHMENTS, node, reader).map(Value::Attachments),
+        "A map of what the files of a prompt may be. Default: any, of at most 20 MiB each if they are read",
     ),
     KeyDef::new(
         "timeout",
@@ -293,6 +307,26 @@ fn tools(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
 fn max_turns(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
     let turns: u32 = reader.count(node, u32::MAX)?;
     if turns == 0 { reader.fault(node.place, ZERO_TURNS) } else { Some(Value::Count(turns.into())) }
+}
+
+/// Checks how many bytes of a result a model gets.
+///
+/// # Errors
+///
+/// Returns the fault if they are too few.
+pub fn check_max_result(bytes: u64) -> Result<(), String> {
+    if bytes >= MIN_RESULT {
+        return Ok(());
+    }
+    Err(format!("`max_result` is {bytes}, but a shortened result needs at least {MIN_RESULT} bytes"))
+}
+
+fn max_result(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
+    let bytes = reader.count(node, u64::MAX)?;
+    match check_max_result(bytes) {
+        Ok(()) => Some(Value::Count(bytes)),
+        Err(fault) => reader.fault(node.place, fault),
+    }
 }
 
 fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {

@@ -21,6 +21,7 @@
 //! ```
 
 mod amount;
+mod attachments;
 mod bounds;
 mod doc_links;
 mod duration;
@@ -47,6 +48,7 @@ mod word;
 mod yaml;
 
 pub use self::amount::{InvalidAmount, parse_amount};
+pub use self::attachments::{ATTACHMENTS, check_media_type};
 pub use self::bounds::{MAX_SIZE, too_large};
 pub use self::doc_links::without_item_links;
 pub use self::duration::{InvalidDuration, parse_duration};
@@ -54,7 +56,10 @@ pub use self::fault::{Fault, Located, Place};
 pub use self::file::{Reading, WorkerFile, read, read_keys};
 pub use self::front_matter::{Parts, split as split_front_matter};
 pub use self::input_model::InputModel;
-pub use self::keys::{BLANK_REASON, KEYS, Keys, MODEL_CHOICE, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS};
+pub use self::keys::{
+    BLANK_REASON, KEYS, Keys, MIN_RESULT, MODEL_CHOICE, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS,
+    check_max_result,
+};
 pub use self::limits::LIMITS;
 #[cfg(feature = "mcp")]
 pub use self::mcp_name::{MCP_SAMPLING, mcp_sampling_name, mcp_tool_name, mcp_toolset_name};

@@ -78,6 +78,8 @@ pub enum Value {
     Settings(Vec<Entry>),
     /// The keys of `limits`.
     Limits(Vec<Entry>),
+    /// The keys of `attachments`.
+    Attachments(Vec<Entry>),
     /// The tools that the provider runs.
     ServerSideTools(Vec<Located<ServerSideTool>>),
     /// The source of the worker's arguments.

@@ -1,5 +1,6 @@
 //! Features of models.
 
+use super::window::ContextWindow;
 use crate::server_side::ServerSideTool;
 
 /// The features of a model, so that a worker requests nothing unsupported.
@@ -24,6 +25,8 @@ pub struct Profile {
     /// Whether arguments of tool calls may be almost JSON, and are mended where they can mean one thing. Default: false, for a
     /// server that checks them; arguments that are invalid are then returned to the model.
     pub mend_arguments: bool,
+    /// How many tokens a request may have. Default: unknown; a worker's history then grows until the provider refuses it.
+    pub window: Option<ContextWindow>,
 }
 
 impl Default for Profile {
@@ -41,6 +44,7 @@ impl Profile {
         server_side_tools: &[],
         tool_search: false,
         mend_arguments: false,
+        window: None,
     };
     /// A model with text only.
     pub const TEXT: Self = Self::BASIC.without_tools();
@@ -65,6 +69,12 @@ impl Profile {
         Self { mend_arguments, ..self }
     }
 
+    /// Sets how many tokens a request may have. Default: unknown.
+    #[must_use]
+    pub const fn with_window(self, window: ContextWindow) -> Self {
+        Self { window: Some(window), ..self }
+    }
+
     /// Disables tools. Default: enabled.
     #[must_use]
     pub const fn without_tools(self) -> Self {
@@ -83,6 +93,7 @@ impl Profile {
             server_side_tools: if is_same { self.server_side_tools } else { &[] },
             tool_search: self.tool_search && other.tool_search,
             mend_arguments: self.mend_arguments && other.mend_arguments,
+            window: self.window.zip(other.window).map(|(own, other)| own.and(other)),
         }
     }
 

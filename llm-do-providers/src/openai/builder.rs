@@ -57,7 +57,14 @@ impl OpenAiBuilder {
         Ok(OpenAiModel {
             name: format!("{}:{}", named.provider, config.model),
             // Models of other servers write their calls as text, which the server may pass on as it is.
-            profile: config.profile.unwrap_or_else(|| capabilities.profile().with_mended_arguments(!is_of_openai)),
+            profile: config.profile.unwrap_or_else(|| {
+                let provider = dialect.server.provider;
+                config.capabilities.with_window_of(
+                    provider,
+                    &config.model,
+                    capabilities.profile().with_mended_arguments(!is_of_openai),
+                )
+            }),
             model: config.model.into(),
             endpoint: Arc::new(endpoint),
             dialect,

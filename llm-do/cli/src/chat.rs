@@ -256,7 +256,7 @@ impl Dialogue {
             "clear" => self.clear(),
             "compact" => {
                 self.compact.request();
-                note("the conversation so far is summarized when you send the next message");
+                note("each conversation so far is summarized before its next message");
             }
             "history" => self.history()?,
             "quit" | "exit" => return Ok(Next::End),

@@ -18,6 +18,8 @@ pub mod history;
 pub mod history_processor;
 #[doc(hidden)]
 pub mod instance;
+#[doc(hidden)]
+pub mod kept_results;
 pub mod mailbox;
 #[doc(hidden)]
 pub mod model_choice;

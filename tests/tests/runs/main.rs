@@ -21,3 +21,4 @@ mod typed_errors;
 mod under;
 mod under_policy;
 mod version;
+mod window;

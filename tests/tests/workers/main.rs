@@ -11,6 +11,7 @@ mod hardening_worker;
 mod hybrid;
 mod keys;
 mod llama_cpp;
+mod long_results;
 mod many;
 mod mended;
 mod model_files;

@@ -47,6 +47,7 @@ impl Values {
             }
             Value::Settings(settings) => self.built("Settings", settings),
             Value::Limits(limits) => self.built("Limits", limits),
+            Value::Attachments(policy) => self.attachments(policy),
             Value::ServerSideTools(tools) => {
                 let tools = tools.iter().map(|tool| self.server_side_tool(&tool.value));
                 quote!([#(#tools),*])
@@ -82,6 +83,16 @@ impl Values {
         let ty = Ident::new(ty, span);
         let setters = fields.iter().map(|Entry { name, value, .. }| self.setters(name, value));
         quote_spanned!(span=> __llm_do::#ty::new()#(#setters)*)
+    }
+
+    /// Returns the policy, whose setters take lists as a whole.
+    fn attachments(&self, policy: &[Entry]) -> TokenStream {
+        let span = Span::call_site().located_at(self.0);
+        let setters = policy.iter().map(|Entry { name, value, .. }| {
+            let (setter, value) = (self.ident(name), self.tokens(value));
+            quote!(.#setter(#value))
+        });
+        quote_spanned!(span=> __llm_do::AttachmentPolicy::new()#(#setters)*)
     }
 
     /// Returns the calls of a setter: lists and maps have one for each item.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::model::{Profile, Request, ToolChoice};
+use crate::model::{ContextWindow, Profile, Request, ToolChoice};
 use crate::response::Response;
 use crate::server_side::ServerSideTool;
 
@@ -47,6 +47,9 @@ struct Header {
     native_output_with_tools: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     mend_arguments: bool,
+    /// What the runtime shortens depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window: Option<ContextWindow>,
 }
 
 fn supports_tools() -> bool {
@@ -60,9 +63,9 @@ impl Recording {
         if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
             return Err(io::Error::other(format!("the directory `{}` does not exist; create it", directory.display())));
         }
-        let Profile { tools, native_output, native_output_with_tools, mend_arguments, .. } = profile;
+        let Profile { tools, native_output, native_output_with_tools, mend_arguments, window, .. } = profile;
         let model = model.to_owned();
-        let header = Header { model, tools, native_output, native_output_with_tools, mend_arguments };
+        let header = Header { model, tools, native_output, native_output_with_tools, mend_arguments, window };
         Ok(Self { path: path.to_owned(), header, file: None })
     }
 
@@ -83,12 +86,20 @@ impl ReplayedRecording {
     pub(super) fn read(path: &Path) -> io::Result<(Self, String, Profile)> {
         let mut lines = BufReader::new(File::open(path)?).lines();
         let header = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
-        let Header { model, tools, native_output, native_output_with_tools, mend_arguments } = parse(&header, 1)?;
+        let Header { model, tools, native_output, native_output_with_tools, mend_arguments, window } =
+            parse(&header, 1)?;
         let server_side_tools = ServerSideTool::ALL;
         // Recordings from before have no deferred tools, so later ones have none either.
         let tool_search = false;
-        let profile =
-            Profile { tools, native_output, native_output_with_tools, server_side_tools, tool_search, mend_arguments };
+        let profile = Profile {
+            tools,
+            native_output,
+            native_output_with_tools,
+            server_side_tools,
+            tool_search,
+            mend_arguments,
+            window,
+        };
         let recorded = (2..).zip(lines).map(|(number, line)| Ok((number, parse(&line?, number)?)));
         let unused = recorded.collect::<io::Result<Vec<_>>>()?;
         Ok((Self { path: path.to_owned(), recorded: unused.len(), unused }, model, profile))

@@ -15,6 +15,13 @@ pub fn clip(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
+/// Returns the longest end of a text that has at most `bytes` bytes.
+pub(crate) fn clip_start(text: &str, bytes: usize) -> &str {
+    let start = text.len().saturating_sub(bytes);
+    let start = (start..=text.len()).find(|start| text.is_char_boundary(*start)).unwrap_or(text.len());
+    &text[start..]
+}
+
 /// Returns a diagnostic in its shown form, since a name in it may have any length.
 #[must_use]
 pub fn diagnostic(text: &str) -> Cow<'_, str> {
@@ -26,7 +33,7 @@ pub fn diagnostic(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::clip;
+    use super::{clip, clip_start};
 
     #[test]
     fn a_character_that_does_not_fit_is_left_out_whole() {
@@ -34,5 +41,9 @@ mod tests {
         assert_eq!(clip("aé", 3), "aé");
         assert_eq!(clip("é", 1), "");
         assert_eq!(clip("short", 100), "short");
+        assert_eq!(clip_start("éa", 2), "a");
+        assert_eq!(clip_start("éa", 3), "éa");
+        assert_eq!(clip_start("é", 1), "");
+        assert_eq!(clip_start("short", 100), "short");
     }
 }

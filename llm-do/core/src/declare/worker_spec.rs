@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use llm_do_providers::{ServerSideTool, Settings};
 use llm_do_worker_file::{
-    BLANK_REASON, MODEL_CHOICE, NOT_AN_OBJECT, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS, check_worker_name,
+    BLANK_REASON, MODEL_CHOICE, NOT_AN_OBJECT, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS, check_max_result,
+    check_worker_name,
 };
 use serde_json::Value;
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
 use crate::declare::nesting;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::schema::{depth_fault, untrusted_schema_fault};
 use crate::declare::tool::{Effect, WorkerOutput};
 
@@ -108,6 +110,8 @@ pub struct WorkerSpec {
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     pub(crate) limits: Option<Limits>,
+    pub(crate) max_result: Option<u64>,
+    pub(crate) attachments: AttachmentPolicy,
     pub(crate) timeout: Option<Duration>,
     /// The tool that answers first.
     pub(crate) hybrid: Option<String>,
@@ -141,6 +145,8 @@ impl WorkerSpec {
             max_turns: 20,
             retries: 2,
             limits: None,
+            max_result: None,
+            attachments: AttachmentPolicy::default(),
             timeout: None,
             hybrid: None,
             shadow: None,
@@ -283,6 +289,19 @@ impl WorkerSpec {
         self
     }
 
+    /// Sets how many bytes its model gets of a result of a tool, at least 1,024. Default: set by the
+    /// [runtime](crate::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
+    pub fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
+        self
+    }
+
+    /// Sets which files its prompt may have. Default: any, of at most 20 MiB each if they are read.
+    pub fn attachments(mut self, policy: AttachmentPolicy) -> Self {
+        self.attachments = policy;
+        self
+    }
+
     /// Sets the timeout of a call. Default: none; the caller's timeout applies in any case.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -328,6 +347,8 @@ impl WorkerSpec {
         if self.timeout.is_some_and(|time| time.is_zero()) {
             faults.push(ZERO_TIMEOUT.to_owned());
         }
+        faults.extend(self.max_result.and_then(|bytes| check_max_result(bytes).err()));
+        faults.extend(self.attachments.faults().map(|fault| format!("`attachments`: {fault}")));
         let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
         for (what, schema) in schemas.into_iter().filter_map(|(what, schema)| Some((what, schema.as_ref()?))) {
             if !(self.is_typed && what == "output_schema") {

@@ -39,7 +39,7 @@ pub use self::file::{FileJournal, RecordingJournal, Records};
 pub(crate) use self::follow::FollowJournal;
 pub use self::key::digest;
 pub use self::key::name as called;
-pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, REVIEW};
+pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, REVIEW, digest_of_text};
 pub use self::key::{is_in_chat, run_of};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};

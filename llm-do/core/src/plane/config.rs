@@ -14,7 +14,7 @@ use crate::base::usage::Limits;
 use crate::declare::tool::OnUnknown;
 use crate::observe::event;
 use crate::observe::journal::Journal;
-use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::history_processor::{Compaction, HistoryProcessor};
 use crate::plane::instance::CLOSE_TIMEOUT;
 use crate::plane::user_input::InputHandler;
 
@@ -41,6 +41,8 @@ pub(crate) struct SessionConfig {
     pub(crate) max_tools: usize,
     /// The maximum number of concurrent read-only calls in one turn.
     pub(crate) max_concurrent_calls: NonZeroUsize,
+    /// How many bytes a model gets of a result, if it is set.
+    pub(crate) max_result: Option<u64>,
     pub(crate) limits: Option<Arc<Limits>>,
     /// Limits of workers by name, which replace the workers' own.
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
@@ -57,6 +59,8 @@ pub(crate) struct SessionConfig {
     pub(crate) on_unknown: OnUnknown,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
+    /// What keeps requests within the window of the model, unless it is off.
+    pub(crate) compaction: Option<Arc<Compaction>>,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
     pub(crate) journal: Option<Arc<dyn Journal>>,
 }
@@ -86,6 +90,7 @@ impl Default for SessionConfig {
             max_depth: MAX_DEPTH,
             max_tools: MAX_TOOLS,
             max_concurrent_calls: MAX_CONCURRENT_CALLS,
+            max_result: None,
             limits: None,
             worker_limits: HashMap::new(),
             prices: Arc::new(PriceTable::builtin()),
@@ -97,6 +102,7 @@ impl Default for SessionConfig {
             on_unknown: OnUnknown::default(),
             clock: Arc::new(SystemClock),
             input_handler: None,
+            compaction: Some(Arc::new(Compaction::default())),
             processors: Arc::default(),
             journal: None,
         }

@@ -314,7 +314,12 @@ impl<S> CallContext<S> {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
-    /// Returns the maximum number of concurrent read-only calls of one caller.
+    /// Returns the maximum number of concurrent bytes the model of this call gets of a result of the tool that it sees as `shown`, if the tool sets it.
+    pub(crate) fn max_result(&self, shown: &str) -> Option<u64> {
+        self.scope.host.max_result(&self.declaring(), shown)
+    }
+
+    /// Returns how many read-only calls of one caller.
     pub(crate) fn max_concurrent_calls(&self) -> usize {
         self.scope.host.max_concurrent_calls()
     }

@@ -34,7 +34,9 @@ pub use self::snapshot::SnapshotDef;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::FileSchema;
-pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns, json_value};
+pub use self::worker::{
+    AttachmentsValue, LimitsValue, SettingsValue, WorkerDef, assert_max_result, assert_turns, json_value,
+};
 use crate::base::error::{ErrorType, Fault};
 use crate::base::json::Json;
 use crate::declare::argument::{self, Sample, TextFields};
@@ -59,6 +61,8 @@ pub struct ToolDef {
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<&'static str>,
+    /// How many bytes a model gets of a result, if it sets that.
+    pub(crate) max_result: Option<u64>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
     /// Shows the effect of a call to the approver.
@@ -230,6 +234,7 @@ impl ToolDef {
             approval: None,
             on_unknown: None,
             reconcile: None,
+            max_result: None,
             summary: None,
             preview: None,
             state: &[],
@@ -274,6 +279,13 @@ impl ToolDef {
     #[must_use]
     pub const fn reconcile(mut self, tool: &'static str) -> Self {
         self.reconcile = Some(tool);
+        self
+    }
+
+    /// Sets how many bytes a model gets of a result. Default: set by the worker, or by the runtime.
+    #[must_use]
+    pub const fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
         self
     }
 

@@ -10,7 +10,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llm_do_worker_file::check_worker_name;
+use llm_do_worker_file::{check_max_result, check_worker_name};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -140,6 +140,8 @@ pub struct FunctionTool {
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The name of the read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<Arc<str>>,
+    /// How many bytes a model gets of a result, if it sets that.
+    pub(crate) max_result: Option<u64>,
     pub(crate) summary: Option<Arc<str>>,
     pub(crate) timeout: Option<Duration>,
     /// The tools and toolsets that it may call; `None` for all items.
@@ -224,6 +226,7 @@ impl FunctionTool {
             approval: None,
             on_unknown: None,
             reconcile: None,
+            max_result: None,
             summary: None,
             timeout: None,
             toolsets: None,
@@ -288,6 +291,13 @@ impl FunctionTool {
         self
     }
 
+    /// Sets how many bytes a model gets of a result, at least 1,024. Default: set by the worker, or else by the
+    /// [runtime](crate::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
+    pub fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
+        self
+    }
+
     /// Sets the template for the one-line summary of a call, with `{argument}` for values. Default: the name and the
     /// arguments.
     pub fn summary(mut self, template: impl Into<Arc<str>>) -> Self {
@@ -323,6 +333,7 @@ impl FunctionTool {
                 "its timeout is 0, so every call would time out; remove the timeout, or set a longer one".to_owned(),
             );
         }
+        faults.extend(self.max_result.and_then(|bytes| check_max_result(bytes).err()));
         faults.extend(self.too_deep.iter().map(|what| depth_fault(what)));
         if self.too_deep.is_empty() {
             faults.extend(self.parameters_fault());

@@ -3,6 +3,7 @@
 mod calls;
 mod content;
 mod guarded;
+mod long_results;
 mod messages;
 mod output;
 mod pieces;
@@ -13,13 +14,14 @@ mod respond;
 mod server_side;
 mod tool_search;
 mod turn;
+mod window;
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::{
-    PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings, ToolChoice, ToolSpec,
-    Transcript,
+    ContextWindow, ErrorKind, PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings,
+    ToolChoice, ToolSpec, Transcript,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +34,7 @@ pub(crate) use self::turn::Limits;
 use self::turn::{CallResult, Step, Turns};
 use crate::base::error::CallError;
 use crate::base::mend::Mends;
-use crate::declare::prompt::Prompt;
+use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::EventKind;
@@ -41,7 +43,8 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
-use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::history_processor::{Compaction, HistoryProcessor};
+use crate::plane::kept_results::KeptResults;
 use crate::plane::mailbox::Mail;
 use crate::plane::model_choice::ChosenModel;
 
@@ -72,6 +75,18 @@ pub(crate) struct WorkerRun {
     /// The messages to the run that are for this call; `None` if it takes none.
     pub(crate) mail: Option<Mail>,
     pub(crate) partial: PartialAnswer,
+    /// How many bytes a result of a tool may have, if the worker or the runtime sets it.
+    pub(crate) max_result: Option<u64>,
+    /// Which files the prompt may have.
+    pub(crate) attachments: AttachmentPolicy,
+    /// The results that were too long for the model.
+    pub(crate) results: Arc<KeptResults>,
+    /// What keeps the requests within the window of the model, unless it is off.
+    pub(crate) compaction: Option<Arc<Compaction>>,
+    /// How many tokens the instructions and the tools have, once it was estimated.
+    pub(crate) overhead: OnceLock<usize>,
+    /// What the server of the model reports of its window, once it was asked.
+    pub(crate) asked_window: OnceLock<Option<ContextWindow>>,
 }
 
 /// The parts of a request that guards may change.
@@ -110,15 +125,29 @@ impl Drop for SavedTurns {
     }
 }
 
+/// Returns whether the provider refused a request because it is too long.
+fn is_too_long(error: &CallError) -> bool {
+    matches!(error, CallError::Model { source, .. } if source.kind() == ErrorKind::ContextTooLong)
+}
+
 impl WorkerRun {
     /// Returns the parts of a request as the worker defines them.
     fn parts(&self, turns: &Turns) -> RequestParts {
-        let tools = match &self.search {
-            Some(search) => search.with_loaded(&self.tools, turns.loaded()),
-            None => Arc::clone(&self.tools),
-        };
+        let tools = self.with_loaded(turns.loaded());
         let messages = Arc::clone(turns.messages());
         RequestParts { tools, messages, instructions: None, settings: None, server_side_tools: None }
+    }
+
+    /// Returns the tools of a request: those of each request, and then the loaded ones in the order in which they were loaded.
+    fn with_loaded(&self, loaded: &[Arc<str>]) -> Arc<[ToolSpec]> {
+        if loaded.is_empty() {
+            return Arc::clone(&self.tools);
+        }
+        let found = |name: &Arc<str>| {
+            let searched = self.search.as_ref().and_then(|search| search.get(name)).cloned();
+            searched.or_else(|| long_results::spec(name))
+        };
+        self.tools.iter().cloned().chain(loaded.iter().filter_map(found)).collect()
     }
 
     /// Runs turns from `prompt` to the output, continuing the conversation.
@@ -132,16 +161,17 @@ impl WorkerRun {
 
     async fn run_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
-        let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
+        let message = prompt.into_message(self.ctx.project_root(), &self.attachments).await.map_err(fail)?;
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
         self.ctx.note_conversation(history.messages());
         let mut messages = Vec::from(history);
         messages.push(message);
-        let loaded = self
+        let mut loaded = self
             .search
             .as_ref()
             .map(|search| search.loaded_in(&messages, self.model.profile().mend_arguments))
             .unwrap_or_default();
+        loaded.extend(self.result_tools_of(&messages));
         let turns = Turns::new(messages, kept, limits);
         let (finished, worker) = (Vec::new(), Arc::clone(&self));
         let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
@@ -174,8 +204,14 @@ impl WorkerRun {
     /// Sends one request to the model, and passes its response to the turns; returns whether it came from the journal.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<bool, CallError> {
         self.process(turns).await?;
+        self.fit(turns).await?;
         self.begin_pieces();
-        let (StepOutcome { value: response, is_replayed }, refused) = self.exchange(turns).await?;
+        let mut exchanged = self.exchange(turns).await;
+        if exchanged.as_ref().is_err_and(is_too_long) && self.fit_after_refusal(turns).await? {
+            self.begin_pieces();
+            exchanged = Box::pin(self.exchange(turns)).await;
+        }
+        let (StepOutcome { value: response, is_replayed }, refused) = exchanged?;
         self.pass_on_whole(&response);
         let retry = if let Some(reason) = refused {
             turns.reject_response(response, reason)

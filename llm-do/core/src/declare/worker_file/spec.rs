@@ -57,6 +57,8 @@ fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
         ("max_turns", file::Value::Count(turns)) => spec.max_turns = small(turns),
         ("retries", file::Value::Count(retries)) => spec.retries = small(retries),
         ("limits", file::Value::Limits(limits)) => spec.limits = Some(decoded(limits, in_words)),
+        ("max_result", file::Value::Count(bytes)) => spec.max_result = Some(bytes),
+        ("attachments", file::Value::Attachments(policy)) => spec.attachments = decoded(policy, in_words),
         ("timeout", file::Value::Duration(timeout)) => spec.timeout = Some(timeout),
         ("input_schema", file::Value::Json(schema)) => spec.input_schema = Some(value_of(schema)),
         ("input_model_ref", file::Value::InputModel(InputModel::Item(name))) => spec.input_of = Some(name),
@@ -88,6 +90,8 @@ pub(super) fn keys(spec: &WorkerSpec) -> Vec<(&'static str, Value)> {
         ("max_turns", Some(json!(spec.max_turns)).filter(|_| spec.max_turns != default.max_turns)),
         ("retries", Some(json!(spec.retries)).filter(|_| spec.retries != default.retries)),
         ("limits", spec.limits.as_ref().map(|limits| json!(limits))),
+        ("max_result", spec.max_result.map(|bytes| json!(bytes))),
+        ("attachments", Some(json!(spec.attachments)).filter(|_| spec.attachments != default.attachments)),
         ("timeout", spec.timeout.map(in_words)),
         ("input_schema", spec.input_schema.clone()),
         ("input_model_ref", spec.input_of.as_ref().map(|name| json!(name))),
@@ -196,7 +200,7 @@ fn web_search(settings: Vec<Entry>) -> WebSearch {
     search
 }
 
-/// Decodes settings or limits: their fields have the names of the keys, which a test checks.
+/// Decodes settings, limits or a policy: their fields have the names of the keys, which a test checks.
 fn decoded<T: DeserializeOwned>(entries: Vec<Entry>, duration: fn(Duration) -> Value) -> T {
     let field = |Entry { name, value, .. }: Entry| {
         let value = match value {

@@ -374,6 +374,13 @@ pub fn digest(value: &Value) -> String {
     hex(hash(value))
 }
 
+/// Returns the digest of a text, which is that of the text as a value.
+pub(crate) fn digest_of_text(text: &str) -> String {
+    let mut hasher = SipHasher24::new();
+    feed_text(&mut hasher, text);
+    hex(hasher.finish())
+}
+
 /// Returns the hash of a value, independent of the order of object fields; the same in each version and on each machine.
 pub(super) fn hash(value: &Value) -> u64 {
     let mut hasher = SipHasher24::new();

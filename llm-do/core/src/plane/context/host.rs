@@ -147,7 +147,10 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns whether the tool or worker with the name `shown` for the caller is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
-    /// Returns the maximum number of concurrent read-only calls of one caller.
+    /// Returns the maximum number of concurrent bytes the model of `caller` gets of a result of the tool that it sees as `shown`, if the tool sets it.
+    fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64>;
+
+    /// Returns how many read-only calls of one caller.
     fn max_concurrent_calls(&self) -> usize;
 
     /// Returns the handler of questions to the user, if there is one.

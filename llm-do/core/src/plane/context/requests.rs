@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Ask, CallContext, JournalMethod, QUESTION};
 use crate::base::error::{BoxError, CallError};
-use crate::declare::prompt::{Prompt, read};
+use crate::declare::prompt::{Prompt, USUAL_MAX_BYTES, read};
 use crate::declare::question::Question;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
@@ -254,7 +254,7 @@ impl<S> CallContext<S> {
     /// Returns [`CallError::Failed`] with the path if the file is missing, not a regular file, too large, or outside
     /// the root.
     pub async fn attachment(&self, path: impl AsRef<Path>) -> Result<Attachment, CallError> {
-        let read = read(self.project_root().to_owned(), PathBuf::from(path.as_ref())).await;
+        let read = read(self.project_root().to_owned(), PathBuf::from(path.as_ref()), USUAL_MAX_BYTES).await;
         read.map_err(|text| CallError::Failed { tool: self.name().to_owned(), source: BoxError::from(text) })
     }
 }

@@ -1,10 +1,12 @@
 //! The definitions of workers.
 
 use llm_do_providers::{ServerSideTool, Settings};
+use llm_do_worker_file::MIN_RESULT;
 use serde_json::Value;
 
 use super::instructions::{ComputedInstructions, Computing};
 use crate::base::usage::Limits;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::worker_spec::OutputMode;
 use crate::plane::context::{CallContext, StateKey};
 
@@ -28,6 +30,9 @@ pub struct WorkerDef {
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     pub(crate) limits: Option<fn() -> Limits>,
+    /// How many bytes its model gets of a result, if it sets that.
+    pub(crate) max_result: Option<u64>,
+    pub(crate) attachments: Option<fn() -> AttachmentPolicy>,
 }
 
 #[doc(hidden)]
@@ -50,6 +55,8 @@ impl WorkerDef {
             max_turns: 20,
             retries: 2,
             limits: None,
+            max_result: None,
+            attachments: None,
         }
     }
 
@@ -149,6 +156,20 @@ impl WorkerDef {
         self.limits = Some(limits);
         self
     }
+
+    /// Sets how many bytes its model gets of a result. Default: the runtime's.
+    #[must_use]
+    pub const fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
+        self
+    }
+
+    /// Sets which files its prompt may have. Default: any.
+    #[must_use]
+    pub const fn attachments(mut self, policy: fn() -> AttachmentPolicy) -> Self {
+        self.attachments = Some(policy);
+        self
+    }
 }
 
 /// The schema of the output in a worker file; the schema of the return type is known only at run time.
@@ -201,6 +222,25 @@ impl LimitsValue for Limits {
     }
 }
 
+/// The value of a worker's `attachments`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`attachments` of a worker takes `llm_do::prompt::AttachmentPolicy`, not `{Self}`",
+    label = "expected `AttachmentPolicy`",
+    note = "for example, `AttachmentPolicy::new().count(3)`"
+)]
+pub trait AttachmentsValue {
+    /// Returns the policy.
+    fn into_policy(self) -> AttachmentPolicy;
+}
+
+#[diagnostic::do_not_recommend]
+impl AttachmentsValue for AttachmentPolicy {
+    fn into_policy(self) -> AttachmentPolicy {
+        self
+    }
+}
+
 /// Checks that the maximum number of turns is not 0.
 ///
 /// # Panics
@@ -210,6 +250,17 @@ impl LimitsValue for Limits {
 #[track_caller]
 pub const fn assert_turns(turns: u32) {
     assert!(turns > 0, "`max_turns` is 0, but a worker needs at least 1");
+}
+
+/// Checks that a shortened result has room for its beginning and its end.
+///
+/// # Panics
+///
+/// Panics, at compile time, if it has not.
+#[doc(hidden)]
+#[track_caller]
+pub const fn assert_max_result(bytes: u64) {
+    assert!(bytes >= MIN_RESULT, "`max_result` is a number of bytes, at least 1024");
 }
 
 /// Returns the value of JSON that a macro wrote.

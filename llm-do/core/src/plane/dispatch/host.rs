@@ -31,6 +31,7 @@ use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
 use crate::plane::mailbox::Mailbox;
 use crate::plane::plan::DryRun;
+use crate::plane::registry::Registered;
 use crate::plane::user_input::InputHandler;
 
 impl ErrorTypes for Run {
@@ -172,8 +173,11 @@ impl Host for Run {
     }
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {
-        let found = Callee::Shown(shown).resolve(caller.declared()).and_then(|name| self.plane.registry.get(name));
-        found.is_some_and(|item| item.effect() == Effect::ReadOnly)
+        self.seen(caller, shown).is_some_and(|item| item.effect() == Effect::ReadOnly)
+    }
+
+    fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64> {
+        self.seen(caller, shown)?.max_result()
     }
 
     fn max_concurrent_calls(&self) -> usize {
@@ -200,5 +204,13 @@ impl Host for Run {
 
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
         self.run_state(of)
+    }
+}
+
+impl Run {
+    /// Returns the tool or worker that the caller sees as `shown`.
+    fn seen<'a>(&'a self, caller: &'a CallContext, shown: &'a str) -> Option<&'a Registered> {
+        let name = Callee::Shown(shown).resolve(caller.declared())?;
+        self.plane.registry.get(name).map(AsRef::as_ref)
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 use futures_util::FutureExt;
@@ -17,7 +17,7 @@ use super::hybrid::{answer_by_code, as_answer, remember};
 use super::pipeline::{Call, CallResult};
 use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
-use crate::declare::prompt::Prompt;
+use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::observe::event::Label;
 use crate::plane::context::CallContext;
@@ -165,9 +165,9 @@ async fn run_subtask(returned: ToolReturn, ctx: &CallContext) -> CallResult {
 }
 
 /// Returns the parts of a prompt, after the instructions of its worker.
-async fn rendered(instructions: &str, prompt: Prompt, ctx: &CallContext) -> CallResult {
+async fn rendered(instructions: &str, prompt: Prompt, policy: &AttachmentPolicy, ctx: &CallContext) -> CallResult {
     let fail = |source: BoxError| CallError::Failed { tool: ctx.name().to_owned(), source };
-    let message = prompt.into_message(ctx.project_root()).await.map_err(|text| fail(text.into()))?;
+    let message = prompt.into_message(ctx.project_root(), policy).await.map_err(|text| fail(text.into()))?;
     let Message::User { parts } = message else { return Ok(Value::Null.into()) };
     let instructions = Some(instructions).filter(|text| !text.trim().is_empty());
     let instructions = instructions.map(|text| UserPart::Text { text: text.to_owned() });
@@ -185,7 +185,7 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     let instructions = instructions::of_call(&plan, ctx).await?;
     let prompt = render(ctx).prompt().await?;
     if run.renders_only(ctx) {
-        return rendered(&instructions, prompt, ctx).await;
+        return rendered(&instructions, prompt, &plan.attachments, ctx).await;
     }
     let worker = worker_run(run, &plan, &instructions, ctx).await?;
     let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
@@ -241,6 +241,12 @@ pub(super) async fn worker_run(
         shown: ShownMessages::default(),
         mail: mail_of(ctx),
         partial: PartialAnswer::default(),
+        max_result: plan.max_result.or(plane.config.max_result),
+        attachments: plan.attachments.clone(),
+        results: Arc::clone(&run.chat.results),
+        compaction: plane.config.compaction.clone(),
+        overhead: OnceLock::new(),
+        asked_window: OnceLock::new(),
     })
 }
 

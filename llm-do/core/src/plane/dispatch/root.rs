@@ -19,6 +19,7 @@ use crate::plane::approval::RunMemory;
 use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
+use crate::plane::kept_results::KeptResults;
 use crate::plane::mailbox::OpenMailbox;
 
 /// The parts of a chat that a run continues and extends; a run without a chat has new ones.
@@ -30,6 +31,8 @@ pub(crate) struct ChatParts {
     pub(crate) created_workers: Arc<CreatedWorkers>,
     /// Whether later calls continue them.
     pub(crate) is_chat: bool,
+    /// The results that were too long for a model.
+    pub(crate) results: Arc<KeptResults>,
 }
 
 /// A root call before it is made.

@@ -59,9 +59,10 @@ impl Alias {
         let approval = self.approval.or(def.approval);
         let output = def.output.map(|schema| schema());
         let acts = Acts::of_linked(def);
-        let (timeout, on_unknown) = (def.timeout, def.on_unknown);
+        let (timeout, on_unknown, max_result) = (def.timeout, def.on_unknown, def.max_result);
         let reconcile = def.reconcile.map(Arc::from);
-        FunctionTool { parameters, output, approval, timeout, on_unknown, reconcile, is_typed: true, acts, ..tool }
+        let tool = FunctionTool { timeout, on_unknown, reconcile, max_result, ..tool };
+        FunctionTool { parameters, output, approval, is_typed: true, acts, ..tool }
     }
 }
 

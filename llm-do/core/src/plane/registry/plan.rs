@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::schema::{OutputShape, differences};
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
@@ -46,6 +47,10 @@ pub struct WorkerPlan {
     pub(crate) retries: u32,
     /// The limits of a call and all calls below it.
     pub(crate) limits: Option<Arc<Limits>>,
+    /// How many bytes its model gets of a result.
+    pub(crate) max_result: Option<u64>,
+    /// Which files its prompt may have.
+    pub(crate) attachments: AttachmentPolicy,
     schema: OutputSchema,
     shape: OnceLock<Arc<OutputShape>>,
 }
@@ -87,6 +92,8 @@ impl WorkerPlan {
             max_turns: worker.max_turns,
             retries: worker.retries,
             limits: worker.limits.map(|limits| Arc::new(limits())),
+            max_result: worker.max_result,
+            attachments: worker.attachments.map(|policy| policy()).unwrap_or_default(),
             schema: OutputSchema::Linked(def.output),
             shape: OnceLock::new(),
         }
@@ -114,6 +121,8 @@ impl WorkerPlan {
             max_turns: spec.max_turns,
             retries: spec.retries,
             limits: spec.limits.clone().map(Arc::new),
+            max_result: spec.max_result,
+            attachments: spec.attachments.clone(),
             schema: match &spec.output_schema {
                 Some(schema) if spec.is_typed => OutputSchema::Typed(schema.clone()),
                 Some(schema) => OutputSchema::Foreign(schema.clone()),
@@ -127,7 +136,7 @@ impl WorkerPlan {
     pub(super) fn variant(&self) -> Value {
         // Serialized settings omit the headers, which may be secret.
         let headers: Vec<_> = self.settings.extra_headers.iter().collect();
-        json!({
+        let mut variant = json!({
             "instructions": self.instructions,
             "model": self.model,
             "compatible_models": self.compatible_models,
@@ -140,7 +149,15 @@ impl WorkerPlan {
             "max_turns": self.max_turns,
             "retries": self.retries,
             "limits": self.limits.as_deref(),
-        })
+        });
+        // Each is left out without a value, so that journals of earlier versions still fit.
+        if let Some(max) = self.max_result {
+            variant["max_result"] = json!(max);
+        }
+        if self.attachments != AttachmentPolicy::default() {
+            variant["attachments"] = json!(self.attachments);
+        }
+        variant
     }
 
     /// Returns the instructions, followed by the rules of code mode if present.
@@ -204,6 +221,8 @@ pub(super) fn faults(def: &ToolDef) -> Vec<String> {
             def.name, def.location
         ));
     }
+    let policy = worker.attachments.map(|policy| policy()).unwrap_or_default();
+    faults.extend(policy.faults().map(|fault| format!("`attachments` of `{}` ({}): {fault}", def.name, def.location)));
     faults.extend(worker.output_schema.and_then(|file| schema_mismatch(def, &file, &schema())));
     faults
 }

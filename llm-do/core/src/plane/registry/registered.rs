@@ -37,6 +37,7 @@ pub struct Registered {
     pub(super) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened.
     reconcile: Option<Arc<str>>,
+    max_result: Option<u64>,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// Its callees; `None` for all items.
@@ -124,6 +125,11 @@ impl Registered {
     /// Returns the name of the read-only tool that finds out whether a call has happened, if any.
     pub(crate) fn reconcile(&self) -> Option<&str> {
         self.reconcile.as_deref()
+    }
+
+    /// Returns how many bytes a model gets of a result, if it sets that itself.
+    pub(crate) fn max_result(&self) -> Option<u64> {
+        self.max_result
     }
 
     /// Returns whether it is a tool of a toolset in this crate.

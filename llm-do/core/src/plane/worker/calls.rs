@@ -51,7 +51,8 @@ impl WorkerRun {
 
     /// Returns the maximum number of concurrent calls among these.
     fn concurrency(&self, calls: &[ToolCall]) -> usize {
-        let are_read_only = calls.iter().all(|call| self.ctx.is_read_only(&call.name));
+        let is_read_only = |name: &str| self.reads_results(name) || self.ctx.is_read_only(name);
+        let are_read_only = calls.iter().all(|call| is_read_only(&call.name));
         if are_read_only { self.ctx.max_concurrent_calls() } else { 1 }
     }
 
@@ -67,13 +68,23 @@ impl WorkerRun {
         Ok(())
     }
 
-    /// Makes one call; a denial, or an error that the model may correct, becomes its result.
+    /// Makes one call. A result that is too long for the model is shortened.
     async fn call(&self, call: &ToolCall) -> Result<CallResult, CallError> {
         let mended = self.mended(call);
         let call = mended.as_deref().unwrap_or(call);
         if let Some(found) = self.search.as_ref().and_then(|search| search.answer(call)) {
             return Ok(self.found(call, found));
         }
+        if self.reads_results(&call.name) {
+            return Ok(self.read_result(call));
+        }
+        let mut outcome = self.dispatch(call).await?;
+        self.shorten(call, &mut outcome);
+        Ok(outcome)
+    }
+
+    /// Makes one call on the plane; a denial, or an error that the model may correct, becomes its result.
+    async fn dispatch(&self, call: &ToolCall) -> Result<CallResult, CallError> {
         let outcome =
             self.ctx.dispatch(Callee::Shown(&call.name), GivenArguments::Text(&call.arguments), Caller::Model).await;
         let error = match outcome {
@@ -82,7 +93,7 @@ impl WorkerRun {
                     result: tool_result(call, returned),
                     fault: None,
                     refusal: None,
-                    loaded: None,
+                    loaded: Vec::new(),
                 });
             }
             Err(error) => error,
@@ -106,7 +117,7 @@ impl WorkerRun {
         };
         let result = ToolResult::new(call, content).with_error(!is_planned);
         let fault = (!is_planned).then(|| CallFault { text: chain(&error), is_invalid });
-        Ok(CallResult { result, fault, refusal, loaded: None })
+        Ok(CallResult { result, fault, refusal, loaded: Vec::new() })
     }
 
     /// Returns the call with mended arguments, if its model may write such and they can be mended.
@@ -128,7 +139,7 @@ impl WorkerRun {
         self.ctx.emit(|| EventKind::Progress { text: format!("`{}`: {text}", call.name) });
         let fault = is_error.then(|| CallFault { text: text.clone(), is_invalid: true });
         let result = ToolResult::new(call, text).with_error(is_error);
-        CallResult { result, fault, refusal: None, loaded }
+        CallResult { result, fault, refusal: None, loaded: loaded.into_iter().collect() }
     }
 
     /// Returns the error with the name that the model uses for the tool.

@@ -9,7 +9,7 @@ use super::{RequestParts, WorkerRun};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::{ContentFile, RequestContent, SentRequest};
 
-/// The messages that the events of a call already have, if guards or history processors may change messages that were
+/// The messages that the events of a call already have, if guards, history processors or a compaction may change messages that were
 /// sent before.
 #[derive(Debug, Default)]
 pub(crate) struct ShownMessages(Mutex<Vec<Message>>);
@@ -61,6 +61,6 @@ impl WorkerRun {
     }
 
     fn changes_messages(&self) -> bool {
-        self.guards.is_some() || !self.processors.is_empty()
+        self.guards.is_some() || !self.processors.is_empty() || self.compaction.is_some()
     }
 }

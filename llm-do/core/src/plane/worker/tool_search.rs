@@ -55,11 +55,6 @@ impl ToolSearch {
         [search_spec(self.tools.len()), load_spec()].into()
     }
 
-    /// Returns the tools of a request: the fixed ones, and then the loaded ones in the order in which they were loaded.
-    pub(super) fn with_loaded(&self, tools: &[ToolSpec], loaded: &[Arc<str>]) -> Arc<[ToolSpec]> {
-        tools.iter().chain(loaded.iter().filter_map(|name| self.get(name))).cloned().collect()
-    }
-
     /// Returns the names of the tools that were loaded in an earlier part of the conversation; `mends` is whether arguments are
     /// mended.
     pub(super) fn loaded_in(&self, messages: &[Message], mends: bool) -> Vec<Arc<str>> {
@@ -92,7 +87,8 @@ impl ToolSearch {
         }
     }
 
-    fn get(&self, name: &str) -> Option<&ToolSpec> {
+    /// Returns the tool with this name.
+    pub(super) fn get(&self, name: &str) -> Option<&ToolSpec> {
         self.tools.iter().find(|tool| *tool.name == *name)
     }
 

@@ -55,6 +55,12 @@ pub(crate) struct Turns {
     /// What was mended in the result of the last answer.
     #[serde(skip)]
     mends: Mends,
+    /// What the provider counted for the messages that the model has received and sent, while they are unchanged.
+    #[serde(default)]
+    counted: Option<u64>,
+    /// How many tokens the provider counts for 1,000 estimated ones, once it is known.
+    #[serde(default)]
+    ratio: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,8 +103,8 @@ pub(crate) struct CallResult {
     pub(crate) fault: Option<CallFault>,
     /// Why the call was not made, if it was refused or interrupted. A refusal is not a failure of the model, so it does not use up a retry.
     pub(crate) refusal: Option<Refusal>,
-    /// The tool that the call loaded.
-    pub(crate) loaded: Option<Arc<str>>,
+    /// The tools that the call loaded.
+    pub(crate) loaded: Vec<Arc<str>>,
 }
 
 impl Turns {
@@ -116,6 +122,8 @@ impl Turns {
             files: Vec::new(),
             loaded: Vec::new(),
             mends: Mends::default(),
+            counted: None,
+            ratio: None,
         }
     }
 
@@ -157,6 +165,25 @@ impl Turns {
     pub(crate) fn replace_messages(&mut self, messages: Vec<Message>) {
         let unchanged = Arc::make_mut(&mut self.messages).replace(messages);
         self.kept = self.kept.min(unchanged);
+        if unchanged < self.sent {
+            self.counted = None;
+        }
+    }
+
+    /// Returns what the provider counted for the first messages, and how many they are; `None` if it counted other ones.
+    pub(crate) fn counted(&self) -> Option<(usize, usize)> {
+        let tokens = self.counted?;
+        Some((usize::try_from(tokens).unwrap_or(usize::MAX), self.sent))
+    }
+
+    /// Returns how many tokens the provider counts for 1,000 estimated ones, if that is known.
+    pub(crate) fn ratio(&self) -> Option<usize> {
+        self.ratio
+    }
+
+    /// Remembers how many tokens the provider counts for 1,000 estimated ones.
+    pub(crate) fn set_ratio(&mut self, ratio: usize) {
+        self.ratio = Some(ratio);
     }
 
     /// Returns the number of messages of the conversation that the call left unchanged.
@@ -292,6 +319,7 @@ impl Turns {
         let calls = response.tool_calls().cloned().collect();
         // Of an interrupted answer, nothing may have arrived.
         if response.finish != FinishReason::Interrupted || !response.parts.is_empty() {
+            self.counted = counted(&response);
             self.push(Message::Assistant { parts: response.parts });
         }
         self.sent = self.messages.len();
@@ -330,7 +358,7 @@ impl Turns {
             _ => (Vec::new(), None),
         };
         let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
-        self.add_loaded(outcomes.iter().filter_map(|outcome| outcome.loaded.clone()));
+        self.add_loaded(outcomes.iter().flat_map(|outcome| outcome.loaded.iter().cloned()));
         let denied = self.denials.count(&calls, &outcomes);
         let spent = self.failures.count(&calls, &outcomes, self.limits.retries).or(denied);
         let mut results: Vec<_> = outcomes.into_iter().map(|outcome| outcome.result).collect();
@@ -391,6 +419,15 @@ impl Turns {
     fn too_many_turns(&self) -> String {
         format!("no result after {} requests; raise `max_turns` if the task needs more", self.limits.max_turns)
     }
+}
+
+/// Returns what the provider counted for a request and its answer; `None` if it ran tools, since it then counts several requests.
+fn counted(response: &Response) -> Option<u64> {
+    let usage = &response.usage;
+    let has_run_tools = usage.server_side_tools > 0 || usage.web_searches > 0;
+    // Broken answers that were repeated are requests too.
+    let tokens = usage.total_tokens() / usage.requests.max(1);
+    (tokens > 0 && !has_run_tools).then_some(tokens)
 }
 
 /// Returns whether the arguments of `call` may be incomplete in an answer with an unknown finish reason.

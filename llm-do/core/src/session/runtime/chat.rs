@@ -17,6 +17,7 @@ use crate::plane::call_stream::CallStream;
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::dispatch::{ChatParts, CreatedWorkers, StoredWorker};
 use crate::plane::history::History;
+use crate::plane::kept_results::KeptResults;
 use crate::plane::mailbox::{RunMessage, SendError};
 
 /// The name of the tree that holds the usage of a chat's root calls.
@@ -62,6 +63,7 @@ pub struct Chat {
     workers: BTreeMap<String, Arc<Conversation>>,
     threads: Arc<Threads>,
     created_workers: Arc<CreatedWorkers>,
+    results: Arc<KeptResults>,
     usage: Arc<Mutex<UsageTree>>,
     current: ChatHandle,
 }
@@ -103,6 +105,7 @@ impl Runtime {
             workers: BTreeMap::new(),
             threads: Arc::default(),
             created_workers: Arc::default(),
+            results: Arc::default(),
             usage: Arc::default(),
             current: ChatHandle::default(),
         }
@@ -117,7 +120,15 @@ impl Chat {
         let workers = workers.into_iter().map(|(name, history)| (name, Arc::new(history.into()))).collect();
         let (threads, usage) = (Arc::new(Threads::new(threads)), Arc::new(Mutex::new(usage)));
         let created_workers = Arc::new(CreatedWorkers::load(created_workers));
-        Self { runtime: self.runtime, workers, threads, created_workers, usage, current: self.current }
+        Self {
+            runtime: self.runtime,
+            workers,
+            threads,
+            created_workers,
+            results: self.results,
+            usage,
+            current: self.current,
+        }
     }
 
     /// Makes a root call that continues the chat.
@@ -214,6 +225,7 @@ impl Chat {
             threads: Arc::clone(&self.threads),
             created_workers: Arc::clone(&self.created_workers),
             is_chat: true,
+            results: Arc::clone(&self.results),
         }
     }
 

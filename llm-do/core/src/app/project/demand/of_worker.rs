@@ -41,6 +41,8 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         max_turns,
         retries,
         limits: _,
+        max_result: _,
+        attachments: _,
         timeout: _,
         hybrid,
         shadow,

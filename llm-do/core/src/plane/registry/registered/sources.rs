@@ -35,6 +35,7 @@ impl Registered {
             approval: def.approval,
             on_unknown: def.on_unknown,
             reconcile: def.reconcile.map(Arc::from),
+            max_result: def.max_result,
             summary: def.summary.map(Arc::from),
             linked: Some(def),
             ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
@@ -74,6 +75,7 @@ impl Registered {
             approval: tool.approval,
             on_unknown: tool.on_unknown,
             reconcile: tool.reconcile.clone(),
+            max_result: tool.max_result,
             summary: tool.summary.clone(),
             ..Self::new(&tool.name, &tool.description, origin, arguments, Code::Value(Arc::clone(&tool)))
         }
@@ -104,6 +106,7 @@ impl Registered {
             replaced_effect: None,
             on_unknown: None,
             reconcile: None,
+            max_result: None,
             origin,
             timeout: None,
             declared: None,

@@ -22,7 +22,7 @@ fn call_result(call: &ToolCall) -> CallResult {
     let is_bad = call.id == "bad";
     let result = ToolResult::new(call, "c").with_error(is_bad);
     let fault = is_bad.then(|| CallFault { text: "c".to_owned(), is_invalid: false });
-    CallResult { result, fault, refusal: None, loaded: None }
+    CallResult { result, fault, refusal: None, loaded: Vec::new() }
 }
 
 /// Runs the answers in order, with `between` applied to the state at each step; returns all states but the first.

@@ -81,6 +81,52 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets how many bytes of a tool's result a worker's model gets, at least 1,024; a worker with a `max_result` has its own, and of a
+    /// tool with one the lower of both applies. Default: 65,536, or an eighth of the [window](crate::model::Profile::window) of a smaller
+    /// model, at 4 bytes for a token.
+    ///
+    /// Of a longer result, or error, the model gets the beginning and the end, with how much is left out and a handle. The whole
+    /// stays in the run: from then on, requests have the tools `result_read`, which returns a part that begins at a byte, and
+    /// `result_search`, which finds a text. They need no approval, and do not count as calls. Functions, scripts and code of models get each
+    /// result as a whole; events and journals have it as a whole too. With [`u64::MAX`], nothing is shortened.
+    ///
+    /// A run keeps such results until it ends, and a chat until it is dropped, each once: 8 MiB in memory, and up to 1 GiB in a
+    /// temporary file without a name. A resumed run has them again. A chat that is loaded has none of its earlier ones: their
+    /// handles return an error to call the tool again.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::json;
+    /// use llm_do::testing::ScriptedModel;
+    ///
+    /// /// Read the log.
+    /// #[tool(effect = read_only)]
+    /// fn read_log() -> String {
+    ///     "all is well\n".repeat(1_000) + "disk full\n" + &"all is well\n".repeat(1_000)
+    /// }
+    ///
+    /// /// Find out what went wrong.
+    /// #[worker(toolsets = [read_log])]
+    /// async fn diagnose(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let script = ScriptedModel::new().call("read_log", json!({})).text("Nothing, as far as I see.");
+    /// let runtime = Runtime::builder().max_result(2_000).force_model(script.clone()).build()?;
+    /// runtime.run(diagnose { input: "Why does it stop?".into() }).await?;
+    /// let asked = script.requests();
+    /// assert!(asked[1].last_text().contains("22330 of 24010 bytes, from byte 1260 on; read it with `result_read`"));
+    /// assert_eq!(&*asked[1].tools[1].name, "result_read");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_result(mut self, bytes: u64) -> Self {
+        self.config.max_result = Some(bytes);
+        self
+    }
+
     /// Limits what a run may use in total. Default: unlimited, except for [`max_depth`](Self::max_depth).
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = Some(Arc::new(limits));
