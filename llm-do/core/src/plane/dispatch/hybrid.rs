@@ -110,11 +110,11 @@ pub(super) fn as_answer(plan: &WorkerPlan, returned: &ToolReturn) -> String {
 /// No prompt is rendered for other calls, since the body of a worker may make calls of its own.
 ///
 /// The answer holds even if the prompt cannot be rendered, which would be a failure of the worker; then nothing is added.
-pub(super) async fn remember(run: &Run, ctx: &CallContext, render: RenderPrompt, text: String) {
+pub(super) async fn remember(run: &Run, plan: &WorkerPlan, ctx: &CallContext, render: RenderPrompt, text: String) {
     let continues = run.chat.is_chat || ctx.frame().thread.is_some();
     let Some(conversation) = run.conversation(ctx).filter(|_| continues) else { return };
     let Ok(prompt) = render(ctx).prompt().await else { return };
-    let Ok(question) = prompt.into_message(ctx.project_root()).await else { return };
+    let Ok(question) = prompt.into_message(ctx.project_root(), &plan.attachments).await else { return };
     let (history, kept) = conversation.take();
     let mut messages = Vec::from(history);
     messages.extend([question, Message::Assistant { parts: vec![ResponsePart::Text { text }] }]);

@@ -179,7 +179,7 @@ async fn rendered(instructions: &str, prompt: Prompt, policy: &AttachmentPolicy,
 async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
     let PreparedWorker { plan, render, .. } = worker;
     if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
-        Box::pin(remember(run, ctx, render, as_answer(&plan, &returned))).await;
+        Box::pin(remember(run, &plan, ctx, render, as_answer(&plan, &returned))).await;
         return Ok(returned);
     }
     let instructions = instructions::of_call(&plan, ctx).await?;

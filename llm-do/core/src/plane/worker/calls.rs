@@ -126,7 +126,8 @@ impl WorkerRun {
             return None;
         }
         let is_search = self.search.is_some() && tool_search::is_own(&call.name);
-        let mended = mend::arguments(&call.arguments, is_search || self.ctx.is_read_only(&call.name))?;
+        let is_own = is_search || self.reads_results(&call.name);
+        let mended = mend::arguments(&call.arguments, is_own || self.ctx.is_read_only(&call.name))?;
         self.report_mends(Some(&call.name), mended.mends);
         let mut call = Box::new(call.clone());
         call.arguments = mended.json.into_owned();
@@ -155,7 +156,7 @@ impl WorkerRun {
 fn interrupted(call: &ToolCall) -> CallResult {
     let result = ToolResult::new(call, INTERRUPTED).with_error(true);
     let fault = CallFault { text: INTERRUPTED.to_owned(), is_invalid: false };
-    CallResult { result, fault: Some(fault), refusal: Some(Refusal::Interrupted), loaded: None }
+    CallResult { result, fault: Some(fault), refusal: Some(Refusal::Interrupted), loaded: Vec::new() }
 }
 
 fn tool_result(call: &ToolCall, mut returned: ToolReturn) -> ToolResult {
