@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-
 use llm_do_core::base::error::BoxError;
 use llm_do_core::base::mutex::IgnorePoison;
 use llm_do_core::plane::context::CallContext;
@@ -48,12 +47,7 @@ impl CompactOnDemand {
             return false;
         }
         // The summary is a call too, whose history is short; it continues no conversation.
-        let conversation = match &ctx.frame().thread {
-            Some(thread) => format!("thread {}", thread.name()),
-            None if ctx.is_first() => format!("worker {}", ctx.name()),
-            None => return false,
-        };
-        requested.done.insert(conversation)
+        ctx.conversation_name().is_some_and(|conversation| requested.done.insert(conversation))
     }
 }
 

@@ -30,6 +30,16 @@ impl<S> CallContext<S> {
         &self.scope.host
     }
 
+    /// Returns a name of the conversation that the call continues, in its chat; `None` if it continues none.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn conversation_name(&self) -> Option<String> {
+        match &self.frame().thread {
+            Some(thread) => Some(format!("thread {}", thread.name())),
+            None => self.is_first().then(|| format!("worker {}", self.name())),
+        }
+    }
+
     /// Returns whether it is the first call of a run: the user's, or that of a nested run.
     pub(crate) fn is_first(&self) -> bool {
         let is_other = |caller: &CallContext| !Arc::ptr_eq(caller.host(), self.host());
