@@ -290,7 +290,7 @@ impl WorkerSpec {
     }
 
     /// Sets how many bytes its model gets of a result of a tool, at least 1,024. Default: set by the
-    /// [runtime](crate::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
+    /// [runtime](crate::session::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
     pub fn max_result(mut self, bytes: u64) -> Self {
         self.max_result = Some(bytes);
         self

@@ -292,7 +292,7 @@ impl FunctionTool {
     }
 
     /// Sets how many bytes a model gets of a result, at least 1,024. Default: set by the worker, or else by the
-    /// [runtime](crate::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
+    /// [runtime](crate::session::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
     pub fn max_result(mut self, bytes: u64) -> Self {
         self.max_result = Some(bytes);
         self

@@ -33,7 +33,7 @@ const HEADING: &str =
 /// Keeps histories short: once one is too long, a worker summarizes its old part, and the summary takes its place.
 ///
 /// A runtime has one by default, [`at(0.8).keep(0.4)`](Self::at): see
-/// [`RuntimeBuilder::compaction`](crate::runtime::RuntimeBuilder::compaction). As a history processor, beside that one, it needs a number
+/// [`RuntimeBuilder::compaction`](crate::session::runtime::RuntimeBuilder::compaction). As a history processor, beside that one, it needs a number
 /// of tokens, [`over`](Self::over).
 ///
 /// The last part stays as it is, down to ids, thinking and signatures, and starts where providers accept it: no result
@@ -107,7 +107,7 @@ impl Compaction {
     /// Compacts histories of which the next request would have more than this share, 0 to 1, of the window of the worker's model. Keeps
     /// half of that.
     ///
-    /// It needs the window, so it is for [`RuntimeBuilder::compaction`](crate::runtime::RuntimeBuilder::compaction); as a history
+    /// It needs the window, so it is for [`RuntimeBuilder::compaction`](crate::session::runtime::RuntimeBuilder::compaction); as a history
     /// processor it fails each call.
     #[must_use]
     pub fn at(share: f64) -> Self {

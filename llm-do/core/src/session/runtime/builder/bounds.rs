@@ -82,7 +82,7 @@ impl RuntimeBuilder {
     }
 
     /// Sets how many bytes of a tool's result a worker's model gets, at least 1,024; a worker with a `max_result` has its own, and of a
-    /// tool with one the lower of both applies. Default: 65,536, or an eighth of the [window](crate::model::Profile::window) of a smaller
+    /// tool with one the lower of both applies. Default: 65,536, or an eighth of the [window](llm_do_providers::Profile::window) of a smaller
     /// model, at 4 bytes for a token.
     ///
     /// Of a longer result, or error, the model gets the beginning and the end, with how much is left out and a handle. The whole
