@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::CallContext;
 use crate::observe::event::Label;
+use crate::plane::history::is_summary;
 use crate::plane::origin::{OriginNotes, OriginQuery, Origins, ReadResult, Reading, RootCall};
 
 impl<S> CallContext<S> {
@@ -50,7 +51,10 @@ impl<S> CallContext<S> {
             _ => &[],
         });
         // A message may be a summary of what is not in the conversation any more.
-        let label = results.clone().map(label_of).fold(host.earlier_label(&self.declaring(), None), Label::join);
+        let mut label = results.clone().map(label_of).fold(host.earlier_label(&self.declaring(), None), Label::join);
+        if messages.iter().any(is_summary) {
+            label = label.join(Label::Untrusted);
+        }
         for result in results {
             let tool: Arc<str> = result.name.as_str().into();
             let summary = format!("{tool}, earlier in the conversation").into();
