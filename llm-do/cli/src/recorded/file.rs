@@ -39,14 +39,14 @@ fn records(path: &Path) -> Result<impl Iterator<Item = Result<Record, CommandErr
     Ok(records.map(|record| record.map_err(CommandError::from_error)))
 }
 
+/// What is done with the records of a run.
+type EachRun<'e> = dyn FnMut(&RunInfo, Vec<Record>) -> Result<(), CommandError> + 'e;
+
 /// The records so far of runs that have not ended, by their root calls, with the number of the run in the file.
 type Open = HashMap<String, (usize, Vec<Record>)>;
 
 /// Calls `each` with the records of each run: when it has ended, or else at the end.
-pub(super) fn by_run(
-    records: &mut Records<'_>,
-    each: &mut dyn FnMut(&RunInfo, Vec<Record>) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
+pub(super) fn by_run(records: &mut Records<'_>, each: &mut EachRun<'_>) -> Result<(), CommandError> {
     let mut pass_on = |root: &str, records: Vec<Record>| {
         let run = RunInfo { id: None, is_in_chat: is_in_chat(root) };
         each(&run, records.into_iter().map(Record::in_own_journal).collect())

@@ -94,6 +94,7 @@ pub struct ToolDef {
 
 /// The implementation of an item.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "constant code makes it, which cannot use a `Box`")]
 pub(crate) enum Implementation {
     /// A function, which decodes its arguments first.
     Function(Decode),

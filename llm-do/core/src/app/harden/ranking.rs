@@ -203,16 +203,13 @@ impl JournalRanking {
         let asked = self.open.remove(record.call());
         let counts = self.names.entry(Arc::clone(&record.name)).or_default();
         counts.calls += 1;
-        match asked {
-            Some(Asked { usage, cost }) => {
-                counts.asking += 1;
-                counts.asked.usage += usage;
-                counts.asked.cost += cost;
-            }
-            None => {
-                let outcome = recorded_outcome(&record.name, record.value.clone());
-                counts.by_code += u64::from(matches!(outcome, Some(Outcome::Result(_))));
-            }
+        if let Some(Asked { usage, cost }) = asked {
+            counts.asking += 1;
+            counts.asked.usage += usage;
+            counts.asked.cost += cost;
+        } else {
+            let outcome = recorded_outcome(&record.name, record.value.clone());
+            counts.by_code += u64::from(matches!(outcome, Some(Outcome::Result(_))));
         }
     }
 }

@@ -70,7 +70,9 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
             Content::Map(parts) if kind.name == "flow" => {
                 for (_, names) in parts {
                     let Content::Map(names) = &names.content else { continue };
-                    names.iter().for_each(|(name, _)| policy.place_flow(&name.name, at(name.place)));
+                    for (name, _) in names {
+                        policy.place_flow(&name.name, at(name.place));
+                    }
                 }
             }
             Content::Map(rules) => rules.iter().for_each(|(name, _)| policy.place(&name.name, at(name.place))),

@@ -49,7 +49,7 @@ pub(super) fn find(text: &str) -> Found<'_> {
     finder.found
 }
 
-impl<'t> Finder<'t> {
+impl Finder<'_> {
     /// Goes on to the next mark or bracket, and passes it; returns whether there was one.
     fn advance(&mut self) -> bool {
         let Some(at) = self.rest.find(['{', '[', '<', '`']) else {

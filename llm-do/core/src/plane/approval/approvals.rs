@@ -243,14 +243,14 @@ impl Approvals {
         mut request: ApprovalRequest,
         (run, preview, journal): (&RunScope, Option<ShowPreview>, Option<&Arc<dyn Journal>>),
         validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
-        reviewed: impl FnOnce(&ApprovalQueue) -> (OpenReview, Option<Arc<Reviewer>>),
+        open_review: impl FnOnce(&ApprovalQueue) -> (OpenReview, Option<Arc<Reviewer>>),
     ) -> SubmittedRequest {
         // Only a request in the queue has a position.
         request.position = 0;
         let approval = match (self.mode, queue) {
             // A mode does not know the outcome of a call that began before.
             (mode, Some(queue)) if mode == ApprovalMode::Prompt || is_asked_by_all(mode, &request) => {
-                let (open, reviewer) = reviewed(queue);
+                let (open, reviewer) = open_review(queue);
                 let review = Review::new(validate_edit(&request), journal.cloned(), open, reviewer);
                 return queue.enqueue(request, run, preview, review);
             }
