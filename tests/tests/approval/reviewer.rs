@@ -65,8 +65,8 @@ async fn a_review_passes_refuses_or_hands_on_with_its_reason() {
         let model = ScriptedModel::new().output(review(verdict, "I looked"));
         let builder = reviewed(model).approver(approver.clone()).sink(recorder.clone());
         let result = builder.build().unwrap().run(given()).await;
-        let [(approved, decided_by, _)] = decisions(&recorder, "give_key").try_into().unwrap();
-        assert_eq!((approved, decided_by), (verdict != Refuse, by), "{verdict:?}");
+        let [(is_approved, decided_by, _)] = decisions(&recorder, "give_key").try_into().unwrap();
+        assert_eq!((is_approved, decided_by), (verdict != Refuse, by), "{verdict:?}");
         assert_eq!(approver.asked().len(), asked, "{verdict:?}");
         match verdict {
             Refuse => assert!(llm_do::error::chain(&result.unwrap_err()).ends_with("denied: I looked")),

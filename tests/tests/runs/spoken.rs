@@ -54,6 +54,7 @@ static SPEAKERS: Mutex<BTreeMap<String, Speaker>> = Mutex::new(BTreeMap::new());
 
 /// Speak to the run of a test.
 #[tool(effect = idempotent)]
+#[expect(clippy::similar_names, reason = "the model gives both")]
 fn speak(test: String, text: String, interrupt: bool) -> String {
     let message = RunMessage::new(text);
     SPEAKERS.lock().unwrap()[&test].send(if interrupt { message.interrupt() } else { message });

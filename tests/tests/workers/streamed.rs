@@ -20,7 +20,7 @@ impl Model for InPieces {
     }
 
     fn profile(&self) -> Profile {
-        self.0.profile()
+        Model::profile(&self.0)
     }
 
     async fn request(&self, _: Request<'_>) -> Result<Response, ProviderError> {

@@ -47,7 +47,9 @@ fn cuts_word(text: &str, end: usize) -> bool {
 
 fn read(pieces: &[&str]) -> Option<Value> {
     let mut reader = PartialJson::default();
-    pieces.iter().for_each(|piece| reader.push(piece));
+    for piece in pieces {
+        reader.push(piece);
+    }
     reader.value().map(|value| Value::clone(value))
 }
 
@@ -184,7 +186,11 @@ fn any_object() -> impl Strategy<Value = Value> {
 fn escaped(text: &str) -> String {
     let escape = |letter: char| match letter {
         letter if letter.is_ascii() => letter.to_string(),
-        letter => letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+        letter => {
+            let units =
+                letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>();
+            units.concat()
+        }
     };
     text.chars().map(escape).collect()
 }
