@@ -42,8 +42,8 @@ impl Format {
         (builder.shared_sink(Arc::clone(&events) as _), Some(events))
     }
 
-    /// Prints the result of a run; of a failed one only if a program reads it, and of a text only what is not `shown` yet. Of a dry
-    /// run, also prints the plan.
+    /// Prints the result of a run, and the plan of a dry one. A failed run has a result only for programs. If the result is a text of
+    /// which a part is `shown` already, only the rest is printed.
     pub(super) fn print(
         self,
         result: &Result<ToolReturn, CallError>,

@@ -27,8 +27,8 @@ use super::pipeline::Call;
 use super::unknown::Resumed;
 use super::{Plane, Run};
 use crate::base::error::CallError;
-use crate::observe::event::{Caller, DecidedBy, PlannedApproval, RuleSource};
-use crate::plane::approval::{AppliedRule, Approval, ApprovalMode, ApprovalRequest, LazyRequest, SubmittedRequest};
+use crate::observe::event::{Caller, DecidedBy, RuleSource};
+use crate::plane::approval::{AppliedRule, Approval, ApprovalRequest, LazyRequest, SubmittedRequest};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
@@ -110,32 +110,6 @@ impl Run {
         approval.into_edit(tool.name()).map(|_| None)
     }
 
-    /// Returns the approval that a call needs, and where its rule comes from; `None` if a rule or the mode denies the call.
-    pub(super) fn needed_approval(
-        &self,
-        ctx: &CallContext,
-        tool: &Registered,
-        request: &ApprovalRequest,
-    ) -> Result<Option<(PlannedApproval, RuleSource)>, CallError> {
-        if self.is_users(ctx) {
-            return Ok(Some((PlannedApproval::NotNeeded, RuleSource::User)));
-        }
-        let build = || Ok(request.clone());
-        let rule = self.approvals().rule(tool, ctx.frame().by, &mut LazyRequest::new(&build));
-        let rule = rule.map_err(|fault| CallError::invalid(tool.name(), fault))?;
-        Ok(self.planned_approval(decided(ctx, &rule)).map(|approval| (approval, rule.source.clone())))
-    }
-
-    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is what its rule decides, if it decides.
-    pub(super) fn planned_approval(&self, by_rule: Option<Approval>) -> Option<PlannedApproval> {
-        match (by_rule, self.approvals().mode()) {
-            (Some(approval), _) => approval.is_approved().then_some(PlannedApproval::NotNeeded),
-            (None, ApprovalMode::Prompt) => Some(PlannedApproval::Asked),
-            (None, ApprovalMode::ApproveAll) => Some(PlannedApproval::ByMode),
-            (None, ApprovalMode::RejectAll) => None,
-        }
-    }
-
     /// Returns the request about a call that no rule approves, since it `began` before and may have had its effect; `None` if no person
     /// may have it made again.
     pub(super) fn request_again(
@@ -166,7 +140,7 @@ impl Run {
     }
 
     /// Returns whether a call is the user's own, to which no rule applies.
-    fn is_users(&self, ctx: &CallContext) -> bool {
+    pub(super) fn is_users(&self, ctx: &CallContext) -> bool {
         ctx.frame().by == Caller::User && !self.settings.gates_root
     }
 
@@ -349,7 +323,7 @@ impl Run {
 }
 
 /// Returns what a rule decides about a call; `None` if the call needs approval. A call of a shadow never asks the approver.
-fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
+pub(super) fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
     // A model that continued without the call would be compared with one that made it.
     let denied = || Approval::undecided("a shadow cannot ask for approval: it may only call pre-approved tools");
     rule.approval().or_else(|| ctx.frame().is_shadow.then(denied))

@@ -117,7 +117,9 @@ impl Registered {
     }
 
     /// Returns what is done about a call whose outcome is not known; `None` for what the runtime does.
-    pub(crate) fn on_unknown(&self) -> Option<OnUnknown> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn on_unknown(&self) -> Option<OnUnknown> {
         self.on_unknown
     }
 
