@@ -59,7 +59,7 @@ fn effect(item: &Registered) -> &'static str {
 }
 
 /// Returns what a resumed run does about a call that was interrupted: it runs again, it continues with the steps that it had not made,
-/// or its outcome is unknown, and then what the setting says.
+/// or it follows `on_unknown`, since the outcome is unknown.
 fn recovery(item: &Registered, default: OnUnknown) -> &'static str {
     match item.acts() {
         Acts::InSteps | Acts::InCalls => "steps",
