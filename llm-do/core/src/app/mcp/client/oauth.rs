@@ -76,6 +76,7 @@ pub struct OAuth {
 /// Where tokens are kept.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
+#[cfg_attr(not(feature = "project"), expect(unreachable_pub, reason = "the command line uses it"))]
 pub enum TokenStore {
     /// In files of a folder.
     Folder(PathBuf),
