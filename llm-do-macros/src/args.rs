@@ -146,6 +146,17 @@ impl ToTokens for Text {
     }
 }
 
+/// Parses one of the words of a key; `what` is what another word would be.
+fn word<T: Copy>(input: ParseStream, what: &str, words: &[(&str, T)]) -> syn::Result<T> {
+    let expected = format!("expected {}", alternatives(words.iter().map(|(word, _)| *word)));
+    let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), &expected))?;
+    let given = ident.to_string();
+    words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value).ok_or_else(|| {
+        let hint = did_you_mean(&given, words.iter().map(|(word, _)| *word));
+        syn::Error::new_spanned(ident, format!("unknown {what} `{given}`{hint}\n{expected}"))
+    })
+}
+
 /// Parses `["..", ..]`: at least one string literal, none of them blank. `what` describes an element in errors.
 fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Punctuated<LitStr, Token![,]>> {
     let form = |span| syn::Error::new(span, format!("expected a list of {what}s as string literals: `[\"..\", ..]`"));
@@ -246,14 +257,16 @@ fn unknown<A: Grammar>(ident: &Ident) -> syn::Error {
 
 /// Returns the names of all keys and the link to their documentation, for an error.
 pub(crate) fn expected_key<A: Grammar>() -> String {
-    format!("expected {}\nsee the documentation of `{}`", one_of(A::KEYS.iter().map(Key::name)), A::DOCS)
+    let one_of = if A::KEYS.len() > 1 { "one of " } else { "" };
+    let keys = alternatives(A::KEYS.iter().map(Key::name));
+    format!("expected {one_of}{keys}\nsee the documentation of `{}`", A::DOCS)
 }
 
-/// Returns ``one of `a`, `b` or `c` ``, or the only name.
-fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+/// Returns `` `a`, `b` or `c` ``, or the only name.
+fn alternatives<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
     match names.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("one of {} or {last}", others.join(", ")),
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
         _ => names.concat(),
     }
 }

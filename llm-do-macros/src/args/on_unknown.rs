@@ -1,9 +1,8 @@
 //! `on_unknown = ..`: what happens to a call with an unknown outcome.
 
-use syn::Ident;
 use syn::parse::ParseStream;
 
-use super::{Key, did_you_mean};
+use super::{Key, word};
 use crate::errors::Errors;
 
 /// A value of the key `on_unknown`.
@@ -26,24 +25,8 @@ pub(crate) const fn key<A: HasOnUnknown>() -> Key<A> {
 }
 
 impl OnUnknown {
-    const ALL: [Self; 3] = [Self::Ask, Self::Report, Self::Rerun];
-
-    /// Returns its name in the attribute.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Report => "report",
-            Self::Rerun => "rerun",
-        }
-    }
-
     fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
-        let expected = "expected `ask`, `report` or `rerun`";
-        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), expected))?;
-        let word = ident.to_string();
-        Self::ALL.into_iter().find(|setting| setting.word() == word).ok_or_else(|| {
-            let hint = did_you_mean(&word, Self::ALL.into_iter().map(Self::word));
-            syn::Error::new_spanned(ident, format!("unknown value of `on_unknown`: `{word}`{hint}\n{expected}"))
-        })
+        let words = [("ask", Self::Ask), ("report", Self::Report), ("rerun", Self::Rerun)];
+        word(input, "value of `on_unknown`:", &words)
     }
 }

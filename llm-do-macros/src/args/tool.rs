@@ -6,7 +6,7 @@ use syn::{Expr, Ident, LitStr, Path};
 use super::approval::{self, Approval, HasApproval};
 use super::on_unknown::{self, HasOnUnknown, OnUnknown};
 use super::shared_keys::{self, HasSharedKeys, SharedKeys};
-use super::{Grammar, Key, did_you_mean};
+use super::{Grammar, Key, word};
 use crate::errors::Errors;
 
 /// The arguments of `#[tool]`.
@@ -80,24 +80,9 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    const ALL: [Self; 3] = [Self::ReadOnly, Self::Idempotent, Self::Destructive];
-
-    /// Returns its name in the attribute.
-    fn word(self) -> &'static str {
-        match self {
-            Self::ReadOnly => "read_only",
-            Self::Idempotent => "idempotent",
-            Self::Destructive => "destructive",
-        }
-    }
-
     pub(crate) fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
-        let expected = "expected `read_only`, `idempotent` or `destructive`";
-        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), expected))?;
-        let word = ident.to_string();
-        Self::ALL.into_iter().find(|effect| effect.word() == word).ok_or_else(|| {
-            let hint = did_you_mean(&word, Self::ALL.into_iter().map(Self::word));
-            syn::Error::new_spanned(ident, format!("unknown effect `{word}`{hint}\n{expected}"))
-        })
+        let words =
+            [("read_only", Self::ReadOnly), ("idempotent", Self::Idempotent), ("destructive", Self::Destructive)];
+        word(input, "effect", &words)
     }
 }

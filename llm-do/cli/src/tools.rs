@@ -1,6 +1,6 @@
 //! `tools`: lists the items that can be run and called.
 
-use llm_do_core::declare::tool::Effect;
+use llm_do_core::declare::tool::{Effect, OnUnknown};
 use llm_do_core::declare::toolset::Member;
 use llm_do_core::plane::approval::{Approvals, Rule};
 use llm_do_core::plane::declared::Declared;
@@ -18,15 +18,19 @@ pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_project
     let mut settings = options.items.settings().read(options.items.project.as_deref())?;
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     let registry = super::project::collect(&mut builder)?;
+    let on_unknown = builder.default_on_unknown();
     let approvals = builder.approvals(&registry).map_err(CommandError::from_error)?;
     if options.json {
-        let items = registry.iter().map(|item| describe(item, &approvals)).chain(registry.toolsets().map(describe_set));
+        let items = registry
+            .iter()
+            .map(|item| describe(item, recovery(item, on_unknown), &approvals))
+            .chain(registry.toolsets().map(describe_set));
         let items = items.chain(registry.groups().map(describe_group));
         return print_json(&format!("{:#}", items.collect::<Value>()));
     }
     let items = registry.iter().map(|item| {
         let approval = approval(approvals.fixed_rule(item));
-        let cells = [item.name(), item.kind().as_str(), effect(item), recovery(item), approval];
+        let cells = [item.name(), item.kind().as_str(), effect(item), recovery(item, on_unknown), approval];
         (cells, item.description())
     });
     let sets = registry.toolsets().map(|(name, docs, _)| ([name, "toolset", "", "", ""], docs));
@@ -55,12 +59,12 @@ fn effect(item: &Registered) -> &'static str {
     }
 }
 
-/// Returns the behaviour of a resumed run for an interrupted call: the call runs again, needs approval again, or
-/// continues with its missing steps.
-fn recovery(item: &Registered) -> &'static str {
+/// Returns the behaviour of a resumed run for an interrupted call: the call runs again, continues with its missing
+/// steps, or has an unknown outcome and is treated as set.
+fn recovery(item: &Registered, default: OnUnknown) -> &'static str {
     match item.acts() {
         Acts::InSteps | Acts::InCalls => "steps",
-        Acts::Itself | Acts::Either if item.must_not_repeat() => "ask",
+        Acts::Itself | Acts::Either if item.must_not_repeat() => item.on_unknown().unwrap_or(default).word(),
         Acts::Itself | Acts::Either => "repeat",
     }
 }
@@ -90,7 +94,7 @@ fn pair(shown: &str, tool: &str) -> Value {
     json!({ "name": shown, "tool": tool })
 }
 
-fn describe(item: &Registered, approvals: &Approvals) -> Value {
+fn describe(item: &Registered, recovery: &str, approvals: &Approvals) -> Value {
     let pairs = |declared: &Declared| declared.iter().map(|tool| pair(&tool.shown, &tool.tool)).collect::<Value>();
     let declared = item.declared.as_deref().map(pairs);
     json!({
@@ -98,7 +102,7 @@ fn describe(item: &Registered, approvals: &Approvals) -> Value {
         "kind": item.kind(),
         "description": item.description(),
         "effect": item.effect(),
-        "recovery": recovery(item),
+        "recovery": recovery,
         "approval": approvals.fixed_rule(item),
         "hints": item.hints(),
         "location": item.location(),

@@ -183,6 +183,18 @@ fn tools_lists_names_kinds_effects_recoveries_approvals_and_descriptions() {
 }
 
 #[test]
+fn tools_shows_what_a_policy_has_done_about_unknown_outcomes() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = folder.path().join("policy.json");
+    for setting in ["ask", "report", "rerun"] {
+        std::fs::write(&policy, format!(r#"{{"on_unknown": {{"write": "{setting}"}}}}"#)).unwrap();
+        let text = stdout(&app(&["tools", "--policy", policy.to_str().unwrap()]));
+        let row = text.lines().find(|line| line.starts_with("write ")).unwrap();
+        assert_eq!(row.split_whitespace().nth(3), Some(setting), "{text}");
+    }
+}
+
+#[test]
 fn tools_as_json_has_the_schemas() {
     let items: Value = serde_json::from_str(&stdout(&app(&["tools", "--json"]))).unwrap();
     let add = items.as_array().unwrap().iter().find(|item| item["name"] == "add").unwrap();

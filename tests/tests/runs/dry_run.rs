@@ -1,4 +1,4 @@
-//! Dry runs: what runs, what is planned, what callers get, and what is not touched.
+//! Dry runs: which calls run, which are planned, and what callers get.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -47,6 +47,7 @@ pub(crate) use self::promise::CONTEXT;
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
+pub(crate) use self::settlement::begun_step;
 pub use self::settlement::{Settlement, UnknownCall};
 #[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, JournalFile, OpenPromise, Retention, RunRecords, SqliteJournal, SqliteRun};

@@ -32,7 +32,7 @@ pub(crate) enum What {
     Mail,
     /// It is destructive, and a tool finds out what became of it.
     Wire,
-    /// It has an effect of its own that is not made twice.
+    /// It makes a `destructive_effect`.
     Own,
     /// It makes calls.
     Group,

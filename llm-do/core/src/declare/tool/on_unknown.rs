@@ -24,6 +24,17 @@ pub enum OnUnknown {
 }
 
 impl OnUnknown {
+    /// Returns its name in JSON.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Report => "report",
+            Self::Rerun => "rerun",
+        }
+    }
+
     /// Returns the rank by caution: of several settings, the highest applies.
     pub(crate) fn caution(self) -> u8 {
         match self {

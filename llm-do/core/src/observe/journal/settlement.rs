@@ -1,6 +1,6 @@
 //! Settlements by people of calls with unknown outcomes, recorded beside the step that the call began.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -40,11 +40,28 @@ pub struct UnknownCall {
 
 /// The name of the part of a call that records that it began, before the number of the attempt.
 const BEGUN: &str = "begun";
+/// The name of the part of a call that records the settlement of an attempt, before its number.
+const SETTLED: &str = "settled";
+
+/// Returns the step that records that an attempt of a call or an effect begins.
+pub(crate) fn begun_step(call: &StepSpec, attempt: u32) -> StepSpec {
+    match attempt {
+        0 => call.within(StepKind::Begun, BEGUN),
+        attempt => call.within(StepKind::Begun, &format!("{BEGUN}:{attempt}")),
+    }
+}
 
 impl Settlement {
     /// Returns the step that records the settlement of an attempt of a call.
     pub(crate) fn step(call: &StepSpec, attempt: u32) -> StepSpec {
-        call.within(StepKind::Begun, &format!("settled:{attempt}"))
+        call.within(StepKind::Begun, &format!("{SETTLED}:{attempt}"))
+    }
+
+    /// Returns the keys of the calls that have happened according to a person.
+    #[cfg(feature = "serve")]
+    pub(crate) fn happened(records: &[Record]) -> HashSet<&str> {
+        let settled = records.iter().filter(|record| part(record).is_some_and(|part| part.starts_with(SETTLED)));
+        settled.filter(|record| record.value.get("result").is_some()).map(Record::call).collect()
     }
 
     /// Returns the record of the settlement for the records of the run, and the keys of the answers that it replaces.
@@ -64,7 +81,7 @@ impl Settlement {
                 "no call of this key began in the run; `runs show ID` lists the keys of unknown outcomes",
             ));
         };
-        let key: Arc<str> = format!("{call}/settled:{attempt}").into();
+        let key: Arc<str> = format!("{call}/{SETTLED}:{attempt}").into();
         if records.iter().any(|record| record.key == key) {
             return Err(fault("it is settled already"));
         }
@@ -84,43 +101,58 @@ impl UnknownCall {
     ///
     /// A call that has made steps, and did not fail by itself, is replayed through them.
     pub(crate) fn list(records: &[Record], is_kept: impl Fn(&str) -> bool) -> Vec<Self> {
-        let settled: HashMap<&str, &Value> = records.iter().map(|record| (&*record.key, &record.value)).collect();
-        let mut calls: Vec<Self> = Vec::new();
-        for (attempt, record) in records.iter().filter_map(|record| Some((attempt(record)?, record))) {
-            let step = record.call().to_owned();
-            if is_kept(&step) || is_followed(records, &step, attempt) {
-                continue;
-            }
-            let settlement = settled.get(&*format!("{step}/settled:{attempt}"));
-            let call = Self {
-                tool: record.name.to_string(),
-                began: record.value.get("began").and_then(|began| serde_json::from_value(began.clone()).ok()),
-                settled: settlement.and_then(|value| Settlement::deserialize(*value).ok()),
-                step,
-            };
-            calls.retain(|earlier| earlier.step != call.step);
-            calls.push(call);
-        }
-        calls
+        let values: HashMap<&str, &Value> = records.iter().map(|record| (&*record.key, &record.value)).collect();
+        let with_steps = calls_with_steps(records);
+        let is_followed = |call: &str, attempt: u32| {
+            with_steps.contains(call) && !values.contains_key(&*format!("{call}/failed:{attempt}"))
+        };
+        let last = last_attempts(records);
+        let begun = records.iter().filter_map(|record| Some((record.call(), attempt(record)?, record)));
+        let unknown = begun.filter(|(call, attempt, _)| {
+            last.get(call) == Some(attempt) && !is_kept(call) && !is_followed(call, *attempt)
+        });
+        let calls = unknown.map(|(call, attempt, record)| Self {
+            step: call.to_owned(),
+            tool: record.name.to_string(),
+            began: record.value.get("began").and_then(|began| serde_json::from_value(began.clone()).ok()),
+            settled: values
+                .get(&*format!("{call}/{SETTLED}:{attempt}"))
+                .and_then(|value| Settlement::deserialize(*value).ok()),
+        });
+        calls.collect()
     }
+}
+
+/// Returns the name of the recorded part of a call that began.
+fn part(record: &Record) -> Option<&str> {
+    record.key.strip_prefix(record.call())?.strip_prefix('/').filter(|_| record.kind == StepKind::Begun)
 }
 
 /// Returns the number of the attempt that began with this record.
 fn attempt(record: &Record) -> Option<u32> {
-    if record.kind != StepKind::Begun {
-        return None;
-    }
-    let part = record.key.strip_prefix(record.call())?.strip_prefix('/')?.strip_prefix(BEGUN)?;
+    let part = part(record)?.strip_prefix(BEGUN)?;
     if part.is_empty() { Some(0) } else { part.strip_prefix(':')?.parse().ok() }
 }
 
-/// Returns whether a call is replayed through its recorded steps.
-fn is_followed(records: &[Record], call: &str, attempt: u32) -> bool {
-    let has_failed = records.iter().any(|record| *record.key == *format!("{call}/failed:{attempt}"));
-    !has_failed && records.iter().any(|record| is_below(&record.parent, call))
+/// Returns the calls that began, each with the number of its last attempt.
+fn last_attempts(records: &[Record]) -> HashMap<&str, u32> {
+    let mut last = HashMap::new();
+    for (call, attempt) in records.iter().filter_map(|record| Some((record.call(), attempt(record)?))) {
+        let known = last.entry(call).or_insert(attempt);
+        *known = attempt.max(*known);
+    }
+    last
 }
 
-/// Returns whether a key belongs to a call, or to a step inside it.
-fn is_below(key: &str, call: &str) -> bool {
-    key.strip_prefix(call).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Returns the keys of the calls in which steps are recorded.
+fn calls_with_steps(records: &[Record]) -> HashSet<&str> {
+    let mut calls = HashSet::new();
+    for record in records {
+        let mut key = Some(&*record.parent);
+        // Each call around a listed call is listed too.
+        while let Some(call) = key.filter(|call| calls.insert(*call)) {
+            key = call.rsplit_once('/').map(|(outer, _)| outer);
+        }
+    }
+    calls
 }

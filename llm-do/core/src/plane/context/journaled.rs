@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub(crate) use self::destructive::NO_RESULT;
 use self::recorded::Recorded;
 use super::CallContext;
 use crate::base::error::{CallError, ErrorTypes, Failure, Fault};

@@ -29,10 +29,8 @@ use super::pipeline::Call;
 use super::unknown::Resumed;
 use super::{Plane, Run};
 use crate::base::error::CallError;
-use crate::observe::event::{Caller, DecidedBy, PlannedApproval, RuleSource};
-use crate::plane::approval::{
-    AppliedRule, Approval, ApprovalMode, ApprovalRequest, LazyRequest, Reviewer, SubmittedRequest,
-};
+use crate::observe::event::{Caller, DecidedBy, RuleSource};
+use crate::plane::approval::{AppliedRule, Approval, ApprovalRequest, LazyRequest, Reviewer, SubmittedRequest};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
@@ -120,32 +118,6 @@ impl Run {
         approval.into_edit(tool.name()).map(|_| None)
     }
 
-    /// Returns the approval that a call needs, and the source of its rule; `None` if a rule or the mode denies the call.
-    pub(super) fn needed_approval(
-        &self,
-        ctx: &CallContext,
-        tool: &Registered,
-        request: &ApprovalRequest,
-    ) -> Result<Option<(PlannedApproval, RuleSource)>, CallError> {
-        if self.is_users(ctx) {
-            return Ok(Some((PlannedApproval::NotNeeded, RuleSource::User)));
-        }
-        let build = || Ok(request.clone());
-        let rule = self.approvals().rule(tool, ctx.frame().by, &mut LazyRequest::new(&build));
-        let rule = rule.map_err(|fault| CallError::invalid(tool.name(), fault))?;
-        Ok(self.planned_approval(decided(ctx, &rule)).map(|approval| (approval, rule.source.clone())))
-    }
-
-    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is the decision of its rule, if any.
-    pub(super) fn planned_approval(&self, by_rule: Option<Approval>) -> Option<PlannedApproval> {
-        match (by_rule, self.approvals().mode()) {
-            (Some(approval), _) => approval.is_approved().then_some(PlannedApproval::NotNeeded),
-            (None, ApprovalMode::Prompt) => Some(PlannedApproval::Asked),
-            (None, ApprovalMode::ApproveAll) => Some(PlannedApproval::ByMode),
-            (None, ApprovalMode::RejectAll) => None,
-        }
-    }
-
     /// Returns the request for a call that `began` before and may have had its effect; `None` if no person may have it
     /// repeated. No rule approves such a call.
     pub(super) fn request_again(
@@ -176,7 +148,7 @@ impl Run {
     }
 
     /// Returns whether the user makes the call, so that no rule applies to it.
-    fn is_users(&self, ctx: &CallContext) -> bool {
+    pub(super) fn is_users(&self, ctx: &CallContext) -> bool {
         ctx.frame().by == Caller::User && !self.settings.gates_root
     }
 
@@ -364,7 +336,7 @@ impl Run {
 
 /// Returns the decision of a rule about a call; `None` if the call needs approval. A call of a shadow or of a review never asks the
 /// approver.
-fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
+pub(super) fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
     // Otherwise, a model that continued without the call would be compared with one that made it.
     let denied = || Approval::undecided(CANNOT_ASK);
     rule.approval().or_else(|| ctx.frame().is_unattended().then(denied))

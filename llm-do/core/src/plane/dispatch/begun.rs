@@ -15,7 +15,7 @@ use super::journal::result_step;
 use super::unknown::{Resumed, decide_unknown};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, DecidedBy, ItemKind};
-use crate::observe::journal::{Journal, StepKind, StepSpec};
+use crate::observe::journal::{Journal, StepKind, StepSpec, begun_step};
 use crate::plane::approval::may_have_happened;
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::function_tool::Acts;
@@ -41,14 +41,6 @@ pub(super) struct BegunCall {
     pub(super) approved_by: DecidedBy,
     /// Whether it is replayed through its recorded steps, so that its effect is not repeated.
     is_in_steps: bool,
-}
-
-/// Returns the step that records that an attempt of a call begins.
-fn begun_step(call: &StepSpec, attempt: u32) -> StepSpec {
-    match attempt {
-        0 => call.within(StepKind::Begun, "begun"),
-        attempt => call.within(StepKind::Begun, &format!("begun:{attempt}")),
-    }
 }
 
 /// Returns the step that records that an attempt of a call failed. Its changes may be in its body or in its steps.

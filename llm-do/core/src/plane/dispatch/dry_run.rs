@@ -4,15 +4,15 @@ use llm_do_providers::ServerSideTool;
 use serde_json::Value;
 
 use super::Run;
-use super::approve::set_caller;
+use super::approve::{decided, set_caller};
 use super::pipeline::{Call, CallResult};
 use crate::base::error::CallError;
 use crate::declare::tool::{Effect, ToolReturn};
 use crate::observe::event::{Caller, ItemKind, PlannedApproval, PlannedKind, RuleSource};
-use crate::plane::approval::{AppliedRule, ApprovalRequest};
+use crate::plane::approval::{AppliedRule, Approval, ApprovalMode, ApprovalRequest, LazyRequest};
 use crate::plane::context::{CallContext, CallFrame};
 use crate::plane::plan::{DryRun, PlannedCall};
-use crate::plane::registry::Prepared;
+use crate::plane::registry::{Prepared, Registered};
 
 /// The judgment of a dry run about a call that a real run would ask about, or that would change something.
 pub(super) enum Judgment {
@@ -80,6 +80,32 @@ fn note(dry_run: &DryRun, ctx: &CallContext, planned: PlannedCall) -> CallResult
 }
 
 impl Run {
+    /// Returns the approval that a call needs, and the source of its rule; `None` if a rule or the mode denies the call.
+    fn needed_approval(
+        &self,
+        ctx: &CallContext,
+        tool: &Registered,
+        request: &ApprovalRequest,
+    ) -> Result<Option<(PlannedApproval, RuleSource)>, CallError> {
+        if self.is_users(ctx) {
+            return Ok(Some((PlannedApproval::NotNeeded, RuleSource::User)));
+        }
+        let build = || Ok(request.clone());
+        let rule = self.approvals().rule(tool, ctx.frame().by, &mut LazyRequest::new(&build));
+        let rule = rule.map_err(|fault| CallError::invalid(tool.name(), fault))?;
+        Ok(self.planned_approval(decided(ctx, &rule)).map(|approval| (approval, rule.source.clone())))
+    }
+
+    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is the decision of its rule, if any.
+    fn planned_approval(&self, by_rule: Option<Approval>) -> Option<PlannedApproval> {
+        match (by_rule, self.approvals().mode()) {
+            (Some(approval), _) => approval.is_approved().then_some(PlannedApproval::NotNeeded),
+            (None, ApprovalMode::Prompt) => Some(PlannedApproval::Asked),
+            (None, ApprovalMode::ApproveAll) => Some(PlannedApproval::ByMode),
+            (None, ApprovalMode::RejectAll) => None,
+        }
+    }
+
     /// Adds an effect of a call to the plan, and returns its result; `None` if the effect runs.
     pub(super) fn plan_effect(&self, ctx: &CallContext, name: &str, input: &Value) -> Option<Result<Value, CallError>> {
         let dry_run = self.settings.dry_run.as_ref()?;

@@ -20,7 +20,7 @@ use crate::base::error::CallError;
 use crate::declare::tool::OnUnknown;
 use crate::observe::event::{Caller, RuleSource};
 use crate::observe::journal::Settlement;
-use crate::plane::context::{CallContext, CallFrame, GivenArguments, JournalMethod, StepOutcome};
+use crate::plane::context::{CallContext, CallFrame, GivenArguments, NO_RESULT, StepOutcome};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
 
@@ -29,9 +29,6 @@ use crate::plane::registry::{Prepared, Registered};
 const LATER_STEPS: Duration = Duration::from_secs(1);
 /// The interval in which the wait checks the journal for those calls.
 const POLL: Duration = Duration::from_millis(1);
-
-/// The reason that the outcome of an interrupted call is unknown.
-const NO_RESULT: &str = "it was interrupted, or failed with its run, before its result was recorded";
 
 /// The decision about a call that began before.
 pub(super) enum Resumed {
@@ -176,16 +173,10 @@ async fn ask(
 
 /// Returns the settlement of an attempt of the call; this uses up a recorded answer.
 async fn settlement(ctx: &CallContext, attempt: u32) -> Result<Option<Settlement>, CallError> {
-    let (Some(journal), Some(call)) = (ctx.journal(), ctx.frame().step.get()) else { return Ok(None) };
-    let step = Settlement::step(call, attempt);
-    if !journal.is_recorded(&step.key) {
-        return Ok(None);
+    match ctx.frame().step.get() {
+        Some(call) => ctx.settlement(call, attempt).await,
+        None => Ok(None),
     }
-    let tool = ctx.name().to_owned();
-    // Unreachable: records are never removed during a run.
-    let missing = async { Err(CallError::Cancelled { tool }) };
-    let StepOutcome { value, .. } = ctx.recorded(JournalMethod::Step, step, missing).await?;
-    Ok(Some(value))
 }
 
 /// Returns the result in a recorded answer of the approver.

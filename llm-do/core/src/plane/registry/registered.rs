@@ -118,7 +118,9 @@ impl Registered {
     }
 
     /// Returns what happens to a call with an unknown outcome; `None` for the setting of the runtime.
-    pub(crate) fn on_unknown(&self) -> Option<OnUnknown> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn on_unknown(&self) -> Option<OnUnknown> {
         self.on_unknown
     }
 

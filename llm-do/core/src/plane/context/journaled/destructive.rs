@@ -12,10 +12,10 @@ use super::recorded::Recorded;
 use super::{JournalMethod, StepOutcome};
 use crate::base::error::{CallError, Failure, Result};
 use crate::declare::nesting;
-use crate::observe::journal::{Settlement, StepKind, StepSpec};
+use crate::observe::journal::{Settlement, StepKind, StepSpec, begun_step};
 
-/// The reason that the outcome of an interrupted effect is unknown.
-const INTERRUPTED: &str = "it was interrupted, or failed with its run, before its result was recorded";
+/// The reason that the outcome of an interrupted call or effect is unknown.
+pub(crate) const NO_RESULT: &str = "it was interrupted, or failed with its run, before its result was recorded";
 
 /// The known state of an effect before this process makes it.
 enum EffectState {
@@ -94,27 +94,26 @@ impl<S> CallContext<S> {
     async fn begin_effect(&self, step: &StepSpec) -> Result<EffectState, CallError> {
         let mut attempt = 0;
         loop {
-            let part = if attempt == 0 { "begun".to_owned() } else { format!("begun:{attempt}") };
             let now = self.clock_time();
             let record = async move { Ok(json!({ "began": now })) };
-            let record = self.recorded(JournalMethod::Step, step.within(StepKind::Begun, &part), record).await?;
+            let record = self.recorded(JournalMethod::Step, begun_step(step, attempt), record).await?;
             if !record.is_replayed {
                 return Ok(EffectState::Nothing);
             }
-            match self.settled_effect(step, attempt).await? {
+            match self.settlement(step, attempt).await? {
                 Some(Settlement::Result(result)) => return Ok(EffectState::Result(result)),
                 Some(Settlement::NotDone) => attempt += 1,
                 None => {
                     let began = serde_json::from_value(record.value["began"].clone()).unwrap_or(now);
-                    let (of, reason) = (self.name().to_owned(), INTERRUPTED.to_owned());
+                    let (of, reason) = (self.name().to_owned(), NO_RESULT.to_owned());
                     return Ok(EffectState::Unknown(Failure::OutcomeUnknown { of, began, reason, text: None }));
                 }
             }
         }
     }
 
-    /// Returns the settlement of an attempt of an effect.
-    async fn settled_effect(&self, step: &StepSpec, attempt: u32) -> Result<Option<Settlement>, CallError> {
+    /// Returns the settlement of an attempt of a call or an effect.
+    pub(crate) async fn settlement(&self, step: &StepSpec, attempt: u32) -> Result<Option<Settlement>, CallError> {
         let settled = Settlement::step(step, attempt);
         if !self.journal().is_some_and(|journal| journal.is_recorded(&settled.key)) {
             return Ok(None);

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::call_record::{CallRecord, RecordedOutcome, digest_of};
 use super::result_step;
-use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec};
-use crate::observe::journal::{MemoryJournal, Record, UnknownCall};
+#[cfg(feature = "serve")]
+use crate::observe::journal::Settlement;
+use crate::observe::journal::{Journal, JournalError, MemoryJournal, Record, StepKind, StepSpec, UnknownCall};
 use crate::plane::context::CallContext;
 
 /// The outcome of a run after the guards of its root call; the call's own result is recorded before they run.
@@ -37,11 +38,8 @@ pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
     let kept = KeptResults::from_records(records).await;
     let mut begun = records.iter().filter(|record| record.kind == StepKind::Begun).map(Record::call);
     // A call that has happened according to a person does not run again.
-    let has_happened = |call: &str| {
-        let settled = format!("{call}/settled:");
-        records.iter().any(|record| record.key.starts_with(&settled) && record.value.get("result").is_some())
-    };
-    begun.any(|call| !kept.contain(call) && !has_happened(call))
+    let happened = Settlement::happened(records);
+    begun.any(|call| !happened.contains(call) && !kept.contain(call))
 }
 
 /// Lists the calls that began and whose outcome would be unknown if the run were resumed.

@@ -131,6 +131,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Returns what is done about unknown outcomes where a tool has no setting.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn default_on_unknown(&self) -> OnUnknown {
+        self.config.on_unknown
+    }
+
     /// Adds a guard, which sees every call and every request to a model, and may change or refuse it. Default: none.
     ///
     /// Before a call or request, guards run in the order in which they were added; afterwards, in reverse order.
