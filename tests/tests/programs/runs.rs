@@ -135,6 +135,15 @@ fn one_run_is_shown_with_its_result_its_error_or_what_it_waits_for() {
 }
 
 #[test]
+fn a_run_whose_records_cannot_be_read_is_shown_without_them() {
+    let served = Served::start(&[], "");
+    let file = rusqlite::Connection::open(served.store()).unwrap();
+    file.execute_batch("UPDATE journal_records SET kind = 'poem'").unwrap();
+    let shown = served.runs(&["show", &served.failed]);
+    assert!(shown.code == Some(0) && shown.stdout.contains("paper"), "{shown:?}");
+}
+
+#[test]
 fn a_running_service_is_asked_with_a_token() {
     let folder = tempfile::tempdir().unwrap();
     let (file, token) = (folder.path().join("service.json"), folder.path().join("token"));

@@ -35,6 +35,9 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
 /// Returns whether a resumed run would repeat calls that began and may have had their effect.
 #[cfg(feature = "serve")]
 pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
+    if !have_begun(records) {
+        return false;
+    }
     let kept = KeptResults::from_records(records).await;
     let mut begun = records.iter().filter(|record| record.kind == StepKind::Begun).map(Record::call);
     // A call that has happened according to a person does not run again.
@@ -45,8 +48,16 @@ pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
 /// Lists the calls that began and whose outcome would be unknown if the run were resumed.
 #[doc(hidden)]
 pub async fn unknown_calls(records: &[Record]) -> Vec<UnknownCall> {
+    if !have_begun(records) {
+        return Vec::new();
+    }
     let kept = KeptResults::from_records(records).await;
     UnknownCall::list(records, |call| kept.contain(call))
+}
+
+/// Returns whether a call in the records may have had an effect that must not be made twice.
+fn have_begun(records: &[Record]) -> bool {
+    records.iter().any(|record| record.kind == StepKind::Begun)
 }
 
 /// The results of a run that are kept when it is resumed.
