@@ -60,7 +60,7 @@ fn effect(item: &Registered) -> &'static str {
 }
 
 /// Returns the behaviour of a resumed run for an interrupted call: the call runs again, continues with its missing
-/// steps, or has an unknown outcome and is treated as set.
+/// steps, or follows `on_unknown`, since its outcome is unknown.
 fn recovery(item: &Registered, default: OnUnknown) -> &'static str {
     match item.acts() {
         Acts::InSteps | Acts::InCalls => "steps",
