@@ -157,7 +157,7 @@ fn word<T: Copy>(input: ParseStream, what: &str, words: &[(&str, T)]) -> syn::Re
     })
 }
 
-/// Reads `["..", ..]`: at least one string literal, none of them blank. `what` is one element, for errors.
+/// Parses `["..", ..]`: at least one string literal, none of them blank. `what` describes an element in errors.
 fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Punctuated<LitStr, Token![,]>> {
     let form = |span| syn::Error::new(span, format!("expected a list of {what}s as string literals: `[\"..\", ..]`"));
     if !input.peek(token::Bracket) {
@@ -188,7 +188,7 @@ pub(crate) fn parse<A: Grammar>(tokens: TokenStream, errors: &mut Errors) -> A {
     args
 }
 
-/// Parses elements up to the end. After an invalid one, parsing continues behind the next comma.
+/// Parses elements up to the end. After an invalid element, parsing continues after the next comma.
 fn separated(
     input: ParseStream,
     errors: &mut Errors,
@@ -209,7 +209,7 @@ fn comma_or_end(input: ParseStream) -> syn::Result<()> {
     Ok(())
 }
 
-/// Skips past the next comma, where the next element begins.
+/// Skips past the next comma, after which the next element begins.
 pub(crate) fn skip_past_comma(input: ParseStream) {
     skip_to_comma(input);
     let _: syn::Result<Token![,]> = input.parse();
@@ -239,7 +239,7 @@ fn argument<A: Grammar>(args: &mut A, input: ParseStream, errors: &mut Errors) -
 pub(crate) fn fill<A: Grammar>(args: &mut A, name: &str, span: Span, value: &TokenStream) -> syn::Result<()> {
     let ident = Ident::new(name, span);
     let key = key::<A>(name).ok_or_else(|| unknown::<A>(&ident))?;
-    // The reader of the file reports faults: here, a list without its invalid items may be empty.
+    // The parser of the file reports faults: here, a list without its invalid items may be empty.
     let mut errors = Errors::default();
     let read = |input: ParseStream| (key.read)(args, Value { key: &ident, form: key.form, input, errors: &mut errors });
     read.parse2(quote!(= #value))
@@ -255,7 +255,7 @@ fn unknown<A: Grammar>(ident: &Ident) -> syn::Error {
     syn::Error::new_spanned(ident, format!("unknown key `{word}`{hint}\n{}", expected_key::<A>()))
 }
 
-/// Returns the names of all keys and where they are documented, for an error.
+/// Returns the names of all keys and the link to their documentation, for an error.
 pub(crate) fn expected_key<A: Grammar>() -> String {
     let one_of = if A::KEYS.len() > 1 { "one of " } else { "" };
     let keys = alternatives(A::KEYS.iter().map(Key::name));

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// The errors found so far, in that order.
+/// The errors found so far, in order.
 #[derive(Default)]
 pub(crate) struct Errors(Option<syn::Error>);
 

@@ -5,6 +5,7 @@ mod declaration;
 mod entry;
 mod function;
 mod mcp;
+mod partial;
 mod stateful;
 mod stub;
 mod timeout;
@@ -96,12 +97,15 @@ pub(crate) fn data(args: &TokenStream, item: &TokenStream) -> TokenStream {
     let derives = arguments::derives(&data.derived);
     let code = quote!(#derives #item);
     match errors.finish(()) {
-        Ok(()) => code,
+        Ok(()) => {
+            let fields = data.partial.as_ref().map(partial::fields);
+            quote!(#code #fields)
+        }
         Err(error) => fallback::expand(&code, &error),
     }
 }
 
-/// Expands an attribute on a function: the whole code, or the errors and a stub.
+/// Expands an attribute on a function: the complete code, or the errors and a stub.
 fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (Callable, TokenStream)) -> TokenStream {
     let mut function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
@@ -130,7 +134,7 @@ fn emitted(callable: &Callable, function: Function) -> Option<TokenStream> {
     }
     let function = function.cleaned();
     Some(quote! {
-        // The runtime's calling convention does not allow what these lints suggest.
+        // The runtime's calling convention does not permit the changes that these lints suggest.
         #[allow(clippy::missing_const_for_fn, clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
         #function
     })

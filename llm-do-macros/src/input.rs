@@ -1,4 +1,4 @@
-//! Checks an attribute and its item together, and collects every error. The result is what the expansion needs.
+//! Checks an attribute and its item together, and collects all errors. The result is the input of the expansion.
 
 mod block;
 mod data;
@@ -17,14 +17,14 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
-use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_model_name};
+use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_max_result, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, Path, PathSegment, Token, Type, Visibility};
 
 pub(crate) use self::block::{Block, Member, is_block};
-pub(crate) use self::data::{Data, Derived};
+pub(crate) use self::data::{Data, Derived, PartialField, PartialStruct, named};
 pub(crate) use self::function::Function;
 pub(crate) use self::mcp::{Kind as TypeKind, McpField, McpTool, McpToolset, McpType};
 pub(crate) use self::owned::spelled;
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// The word with its article, for messages.
+/// The name with its article, for messages.
 impl Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let article = if matches!(self, Self::Entry) { "an" } else { "a" };
@@ -67,13 +67,13 @@ impl Display for Kind {
     }
 }
 
-/// What tools, workers and entries have in common.
+/// The common parts of tools, workers and entries.
 pub(crate) struct Callable {
     pub(crate) kind: Kind,
     pub(crate) vis: Visibility,
     /// The name of the function.
     pub(crate) ident: Ident,
-    /// The type that it is a method or an associated function of.
+    /// The type of which it is a method or an associated function.
     pub(crate) owner: Option<Type>,
     /// The name of the argument struct.
     pub(crate) arguments: Ident,
@@ -84,8 +84,8 @@ pub(crate) struct Callable {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) is_async: bool,
-    /// Whether the argument struct can be generated: not in an `impl` or a block of foreign items, and not with the name
-    /// of a primitive type.
+    /// Whether the argument struct can be generated: not in an `impl` or a block of foreign items, and not with the
+    /// name of a primitive type.
     pub(crate) has_struct: bool,
     /// The valid parameters.
     pub(crate) parameters: Vec<Parameter>,
@@ -98,18 +98,18 @@ pub(crate) struct Callable {
     pub(crate) timeout: Option<Expr>,
     /// The type of the errors that a journal keeps, if the attribute names it.
     pub(crate) error: Option<Type>,
-    /// What a call may change, if that is known; for a worker, what the provider of its model may change.
+    /// The possible effect of a call, if known; for a worker, the effect of its provider's tools.
     pub(crate) effect: Option<tool::Effect>,
     pub(crate) effect_source: EffectSource,
 }
 
-/// What decides the effect of an item.
+/// The source of an item's effect.
 pub(crate) enum EffectSource {
     /// Its declaration and its toolsets.
     Toolsets,
     /// The tool of a worker's provider whose effect is unknown.
     ServerSideTool(&'static str),
-    /// The declaration of a worker that gives a reason, which holds for all that its toolsets contain.
+    /// The declaration of a worker with a reason, which also covers its toolsets.
     Reason,
 }
 
@@ -158,7 +158,7 @@ impl Callable {
         }
     }
 
-    /// Returns the parameters that are in the schema.
+    /// Returns the parameters in the schema.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Argument> {
         self.parameters.iter().filter_map(Parameter::argument)
     }
@@ -178,13 +178,15 @@ pub(crate) struct Tool {
     pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
-    /// The function that shows the approver what a call would do.
+    /// The function whose text shows the effect of a call to the approver.
     pub(crate) preview: Option<Path>,
+    /// How many bytes a model gets of a result.
+    pub(crate) max_result: Option<Expr>,
     pub(crate) inline: bool,
 }
 
 impl Tool {
-    /// Reads the attribute and the function under it.
+    /// Parses the attribute and the function under it.
     pub(crate) fn read(args: TokenStream, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
         let tool: tool::Tool = args::parse(args, errors);
         if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
@@ -199,13 +201,14 @@ impl Tool {
                 "`reconcile` is for calls that must not run twice; remove it, since this tool may run again",
             );
         }
+        check_length(tool.max_result.as_ref(), errors);
         let mut callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
         callable.effect = tool.effect;
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
-        let tool::Tool { approval, on_unknown, reconcile, preview, inline, .. } = tool;
-        Self { callable, approval, on_unknown, reconcile, summary, preview, inline: inline.is_some() }
+        let tool::Tool { approval, on_unknown, reconcile, preview, max_result, inline, .. } = tool;
+        Self { callable, approval, on_unknown, reconcile, summary, preview, max_result, inline: inline.is_some() }
     }
 }
 
@@ -215,7 +218,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Reads the attribute and the function under it.
+    /// Parses the attribute and the function under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let entry: args::entry::Entry = args::parse(args, errors);
         Self { callable: Callable::read(Kind::Entry, entry.shared_keys, function, None, errors) }
@@ -236,16 +239,17 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Reads the attribute and the signature under it.
+    /// Parses the attribute and the signature under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let mut args: worker::Worker = args::parse(args, errors);
         if let (Some(_), Some(function)) = (&args.instructions, &args.instructions_with) {
             errors.push(function, "`instructions` and `instructions_with` cannot be combined: remove one");
         }
         let file = worker_file::read(&mut args, errors);
-        if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
+        if let Some(turns) = args.max_turns.as_ref().filter(|turns| literal(turns) == Some(0)) {
             errors.push(turns, "`max_turns` is 0, but a worker needs at least 1");
         }
+        check_length(args.max_result.as_ref(), errors);
         if let Some(model) = &args.model {
             let _ = check_model_name(&model.value()).map_err(|fault| errors.push(model, fault));
         }
@@ -271,7 +275,7 @@ impl Worker {
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);
         }
-        // The default system prompt is the description, also in place of an empty text that a function computes.
+        // The default system prompt is the description, also if a function computes an empty text.
         let instructions =
             args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
         let body =
@@ -286,11 +290,19 @@ pub(crate) struct Body {
     pub(crate) block: Group,
 }
 
-fn is_zero(number: &Expr) -> bool {
+/// Returns the whole number that a literal is.
+fn literal(number: &Expr) -> Option<u64> {
     match number {
-        Expr::Group(group) => is_zero(&group.expr),
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_digits() == "0",
-        _ => false,
+        Expr::Group(group) => literal(&group.expr),
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
+        _ => None,
+    }
+}
+
+/// Reports a literal that is too small; the compiler checks other constants.
+fn check_length(max_result: Option<&Expr>, errors: &mut Errors) {
+    if let Some((max, fault)) = max_result.and_then(|max| Some((max, check_max_result(literal(max)?).err()?))) {
+        errors.push(max, fault);
     }
 }
 

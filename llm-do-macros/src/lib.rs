@@ -38,6 +38,7 @@ use proc_macro::TokenStream;
 /// | `reconcile = path` | A read-only tool that finds out whether a call has happened, see [below](#unknown-outcomes). Default: none |
 /// | `summary = "write to {path}"` | One line that describes a call to the approver, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `preview = path` | A function whose text shows the approver what the call would do, see [below](#approval). Default: none |
+/// | `max_result = N` | How many bytes of a result a model gets, at least 1,024; it reads the rest in parts. Default: set by the worker or the runtime |
 /// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
 /// | `error = Type` | The type of the errors that a journal keeps, see [below](#errors). Default: the function's own, if it can be kept |
 /// | `timeout = "30s"` | The maximum duration of a call, also as a constant `Duration`, see [below](#timeout). Default: the caller's |
@@ -258,10 +259,12 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `max_turns = N` | The maximum number of requests per call, at least 1. Default: 20 |
 /// | `retries = N` | The maximum number of consecutive attempts of the model to correct the same error. Default: 2 |
 /// | `limits = expr` | `Limits` for a call and all nested calls together. Default: those of the run |
+/// | `max_result = N` | How many bytes of a result of a tool the model gets, at least 1,024; it reads the rest in parts. Default: set by the runtime |
+/// | `attachments = expr` | `AttachmentPolicy` of the files that its prompt may have. Default: any, of at most 20 MiB each if they are read |
 /// | `timeout = "30s"` | The maximum duration of a call, [as for a tool](macro@tool#timeout). Default: the caller's |
 /// | `description = ".."` | The description, instead of the doc comment |
 ///
-/// `settings` and `limits` are evaluated once, when the registry is built. `max_turns` and `retries` are `u32` constants.
+/// `settings`, `limits` and `attachments` are evaluated once, when the registry is built. `max_turns` and `retries` are `u32` constants, `max_result` is a `u64` constant.
 /// Parameters and `#[arg]` are the same as for [`macro@tool`].
 ///
 /// # Prompt

@@ -117,7 +117,7 @@ fn the_type_of_errors_is_the_one_that_the_attribute_names() {
     };
     for expand in [expand::tool, expand::entry] {
         let code = expand(quote!(error = crate::Refused), &item).to_string();
-        let named = quote!(__llm_do::ErrorType::of::<crate::Refused>());
+        let named = quote!(__llm_do::ErrorType::for_error::<crate::Refused>());
         assert!(code.contains(&named.to_string()), "{named} in {code}");
         assert!(code.contains("assert_fallible") && !code.contains("ErrorProbe"), "{code}");
     }
@@ -397,9 +397,80 @@ fn data_has_debug_by_default() {
             from: u32,
         }
     );
-    let has_debug = |args| expand::data(&args, &item).to_string().contains(":: core :: fmt :: Debug");
+    let has_debug = |args| {
+        let expanded = expand::data(&args, &item).to_string();
+        // Before the scope of the partial fields, which always have it.
+        expanded.split("const _").next().unwrap().contains(":: core :: fmt :: Debug")
+    };
     assert!(has_debug(quote!()) && has_debug(quote!(debug = true)));
     assert!(!has_debug(quote!(debug = false)));
+}
+
+#[test]
+fn data_names_its_fields_as_json_does() {
+    let names = |item: TokenStream| {
+        let code = expand::data(&quote!(), &item).to_string();
+        let named = code.split("Partial :: field (partial , \"").skip(1);
+        named.map(|rest| rest.split('"').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    for (rule, expected) in [
+        ("camelCase", "longName"),
+        ("PascalCase", "LongName"),
+        ("snake_case", "long_name"),
+        ("SCREAMING_SNAKE_CASE", "LONG_NAME"),
+        ("kebab-case", "long-name"),
+        ("SCREAMING-KEBAB-CASE", "LONG-NAME"),
+    ] {
+        let item = quote!(
+            #[serde(rename_all = #rule)]
+            struct Range {
+                long_name: u32,
+                #[serde(rename(serialize = "a", deserialize = "b"), default)]
+                other: Vec<Self>,
+                #[serde(flatten)]
+                rest: Rest,
+                #[serde(skip)]
+                cache: u32,
+            }
+        );
+        assert_eq!(names(item), [expected, "b"]);
+    }
+    assert!(
+        names(quote!(
+            struct Raw {
+                r#type: u8,
+            }
+        )) == ["type"]
+    );
+    for item in [
+        quote!(
+            struct Pair(u8, u8);
+        ),
+        quote!(
+            enum Level {
+                Low { by: u8 },
+            }
+        ),
+        quote!(
+            struct Page<T> {
+                items: Vec<T>,
+            }
+        ),
+        quote!(
+            #[serde(from = "u8")]
+            struct Byte {
+                byte: u8,
+            }
+        ),
+        quote!(
+            #[cfg_attr(test, serde(rename_all = "camelCase"))]
+            struct Mixed {
+                long_name: u8,
+            }
+        ),
+    ] {
+        assert_eq!(names(item), [""; 0]);
+    }
 }
 
 #[test]

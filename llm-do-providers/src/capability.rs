@@ -12,6 +12,7 @@ mod gemini;
 mod openai;
 mod table;
 mod version;
+mod window;
 
 use std::sync::LazyLock;
 
@@ -24,6 +25,7 @@ pub(crate) use self::gemini::{GeminiCapabilities, GeminiThinking};
 #[cfg(feature = "openai")]
 pub(crate) use self::openai::{OpenAiCapabilities, ToolsInChat};
 pub use self::table::{CapabilityEntry, CapabilityTable, CapabilityTableError};
+pub use self::window::WindowEntry;
 use crate::model::Profile;
 use crate::server_side::ServerSideTool;
 

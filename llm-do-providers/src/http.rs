@@ -23,6 +23,8 @@ use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, Url};
+#[cfg(feature = "openai")]
+use serde_json::Value;
 use tokio::time::timeout;
 
 pub(crate) use self::call::PreparedRequest;
@@ -45,6 +47,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 const REFUSAL: Duration = Duration::from_secs(5);
 /// The maximum size of a refusal that is read for its error code, in bytes.
 const REFUSAL_SIZE: usize = 64 << 10;
+/// The maximum time of a question about the server itself.
+#[cfg(feature = "openai")]
+const ABOUT: Duration = Duration::from_secs(10);
 /// The maximum size of an unstreamed answer, and of JSON in place of a stream, in bytes.
 const WHOLE_SIZE: usize = 16 << 20;
 /// The capacity for the headers of a request: enough for those that the client adds, so that no copy grows.
@@ -233,6 +238,38 @@ impl Endpoint {
         replace_headers(request.headers_mut(), &call.headers);
         let answer = client.execute(request).await.map_err(failed)?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer, &call.body).await) }
+    }
+
+    /// Returns the path of the URL up to `end`.
+    #[cfg(feature = "openai")]
+    pub(crate) fn path_before(&self, end: &str) -> &str {
+        self.url.path().strip_suffix(end).unwrap_or_default()
+    }
+
+    /// Returns the JSON that the server has at another path.
+    #[cfg(feature = "openai")]
+    pub(crate) async fn get_json(&self, path: &str) -> Result<Value, ProviderError> {
+        let body = timeout(ABOUT, self.get(path)).await.unwrap_or_else(|_| Err(self.late(ABOUT, "timeout")))?;
+        serde_json::from_slice(&body).map_err(|_| {
+            let text = format!("the answer at `{path}` is not JSON; check the base URL");
+            ProviderError::new(self.provider, ErrorKind::Protocol, text)
+        })
+    }
+
+    #[cfg(feature = "openai")]
+    async fn get(&self, path: &str) -> Result<Vec<u8>, ProviderError> {
+        permitted(self.provider, &self.url)?;
+        let failed = |error| self.connection_failed(error);
+        let mut url = self.url.clone();
+        url.set_path(path);
+        let client = clients::client(self.provider)?;
+        let mut request = client.get(url).build().map_err(failed)?;
+        replace_headers(request.headers_mut(), &self.headers);
+        let mut answer = client.execute(request).await.map_err(failed)?;
+        if !answer.status().is_success() {
+            return Err(self.refused(answer, &[]).await);
+        }
+        self.read(&mut answer, WHOLE_SIZE).await
     }
 
     async fn read(&self, answer: &mut Response, limit: usize) -> Result<Vec<u8>, ProviderError> {

@@ -124,7 +124,7 @@ pub use self::anthropic::{AnthropicBuilder, AnthropicModel};
 pub use self::attachment::Attachment;
 #[doc(hidden)]
 pub use self::attachment::{FoundFile, find_files, found_path};
-pub use self::capability::{CapabilityEntry, CapabilityTable, CapabilityTableError};
+pub use self::capability::{CapabilityEntry, CapabilityTable, CapabilityTableError, WindowEntry};
 #[doc(hidden)]
 pub use self::catalog::is_registered_by_program;
 pub use self::catalog::{ModelProvider, check_model_name, model, model_with, provider_collisions, unknown_model};
@@ -142,8 +142,8 @@ pub use self::message::{
     FinishReason, Message, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall, ToolResult, UserPart,
 };
 pub use self::model::{
-    Model, OutputSchema, Profile, Request, RequestHint, ResponseStream, StreamEvent, ToolChoice, ToolSpec, Transcript,
-    replay,
+    ContextWindow, Model, OutputSchema, Profile, Request, RequestHint, ResponseStream, StreamEvent, ToolChoice,
+    ToolSpec, Transcript, replay,
 };
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel, Server};

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::ProviderError;
-use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
+use crate::model::{ContextWindow, Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -114,6 +114,14 @@ impl Model for LimitedModel {
 
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
         self.model.tool_notes(tool)
+    }
+
+    fn reports_window(&self) -> bool {
+        self.model.reports_window()
+    }
+
+    async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
+        self.model.ask_window().await
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -153,6 +153,13 @@ impl ToolCall {
     pub fn with_provider_data(self, data: ProviderData) -> Self {
         Self { provider_data: Some(data), ..self }
     }
+
+    /// Returns whether code that the provider runs makes the call, and not the model: the code reads the result.
+    #[must_use]
+    pub fn is_by_code(&self) -> bool {
+        let caller = self.provider_data.as_ref().map(|data| &data.data["caller"]);
+        caller.is_some_and(|caller| caller["tool_id"].is_string() || caller["caller_id"].is_string())
+    }
 }
 
 /// A use of a [`ServerSideTool`](crate::ServerSideTool), which has already run on the provider's servers.
@@ -261,6 +268,8 @@ pub enum FinishReason {
     /// If a call of such an answer has empty or incomplete arguments, a worker runs none of its calls and requests a
     /// new answer.
     Other,
+    /// A message to the run interrupted the answer: only the text that had arrived is left. Models do not return this.
+    Interrupted,
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod stream_event;
     allow(dead_code, unused_imports, reason = "only providers on the network write JSON")
 )]
 mod transcript;
+mod window;
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -27,6 +28,7 @@ pub use self::stream_event::StreamEvent;
 pub(crate) use self::transcript::Json;
 pub(crate) use self::transcript::JsonWriter;
 pub use self::transcript::Transcript;
+pub use self::window::ContextWindow;
 use crate::error::ProviderError;
 use crate::message::{Message, ToolResult, UserPart};
 use crate::response::Response;
@@ -56,6 +58,21 @@ pub trait Model: Debug + Send + Sync {
     /// Returns the reason if requests leave the tool out.
     fn tool_notes(&self, _tool: &ToolSpec) -> Result<Vec<String>, String> {
         Ok(Vec::new())
+    }
+
+    /// Returns whether [`ask_window`](Self::ask_window) may return a window. Default: false.
+    fn reports_window(&self) -> bool {
+        false
+    }
+
+    /// Asks the server how many tokens a request may have, for a model whose [profile](Self::profile) does not have it. Default:
+    /// unknown.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server does not answer.
+    async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
+        Ok(None)
     }
 
     /// Sends a request and waits for the complete response.
@@ -90,6 +107,14 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
         (**self).tool_notes(tool)
+    }
+
+    fn reports_window(&self) -> bool {
+        (**self).reports_window()
+    }
+
+    async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
+        (**self).ask_window().await
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -13,6 +13,7 @@ mod stream;
 mod tests;
 mod thinking;
 mod tools;
+mod window;
 mod wire;
 
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint};
-use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
+use crate::model::{ContextWindow, Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
 use crate::schema::tool;
 use crate::usage::ServiceTier;
@@ -236,6 +237,19 @@ impl Model for OpenAiModel {
 
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
         tool::notes(tools::form(tool, self.dialect))
+    }
+
+    fn reports_window(&self) -> bool {
+        window::path(self.dialect.server.provider, "").is_some()
+    }
+
+    async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
+        let provider = self.dialect.server.provider;
+        let Some(path) = window::path(provider, self.endpoint.path_before("/chat/completions")) else {
+            return Ok(None);
+        };
+        let answer = self.endpoint.get_json(&path).await?;
+        Ok(window::read(provider, &self.model, &answer))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

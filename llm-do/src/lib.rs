@@ -47,9 +47,10 @@
 //! | configure a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`](model::FallbackModel), [`LimitedModel`](model::LimitedModel), [`model_provider!`](model::model_provider) |
 //! | describe a model that the built-in table does not know | [`CapabilityTable`](model::CapabilityTable), [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
 //! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
-//! | get the usage and history of a run, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
+//! | get the usage and history of a run, send it a message, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
 //! | continue a conversation | [`Chat`], [`CallContext::thread`], [`History`] |
-//! | shorten a long conversation | [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
+//! | shorten a long conversation | [`RuntimeBuilder::compaction`](runtime::RuntimeBuilder::compaction), [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
+//! | bound the results that models get, and the files of prompts | [`RuntimeBuilder::max_result`](runtime::RuntimeBuilder::max_result), [`AttachmentPolicy`](prompt::AttachmentPolicy) |
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | serve tools to MCP clients | `mcp::McpService` |
@@ -177,19 +178,24 @@ pub use llm_do_core::session::runtime::{Chat, Runtime};
 
 /// Which calls need approval, and who decides.
 pub mod approval {
-    pub use llm_do_core::observe::event::{ApprovalScope, DecidedBy, RuleSource};
-    pub use llm_do_core::plane::approval::{
-        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, Decision, InboxApprover,
-        PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, Rule, WorkerRule,
+    pub use llm_do_core::observe::event::{
+        ApprovalScope, ArgumentOrigin, DecidedBy, Label, ResultOrigin, RuleSource, ValueOrigin,
     };
+    pub use llm_do_core::plane::approval::{
+        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, InboxApprover,
+        PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, ReviewVerdict, Rule, WorkerRule,
+    };
+    pub use llm_do_core::plane::origin::{Origins, ReadResult, RootCall};
 }
 
 /// What functions get from the call they run in, and what they ask of it.
 pub mod context {
     pub use tokio_util::sync::CancellationToken;
 
+    pub use llm_do_core::declare::partial::{Partial, PartialFields};
     pub use llm_do_core::declare::question::Question;
     pub use llm_do_core::declare::subtask::SubtaskRequest;
+    pub use llm_do_core::plane::call_stream::CallStream;
     pub use llm_do_core::plane::context::{Ask, FromContext, Thread};
     pub use llm_do_core::plane::user_input::{InputHandler, InputRequest};
 }
@@ -217,7 +223,7 @@ pub mod event {
     pub use llm_do_core::observe::event::{
         ByDigest, Callback, Caller, ChannelSink, CodeAnswer, ContentFile, ContentMessage, ContentResult, Delivery,
         Delta, Event, EventKind, EventPart, EventReceiver, EventSink, EventValue, FileInfo, GuardAction, GuardHook,
-        ItemKind, JsonLines, Outcome, RequestContent, Terminal, Verbosity, event_channel,
+        ItemKind, JsonLines, Mend, Outcome, RequestContent, Terminal, Verbosity, event_channel,
     };
 }
 
@@ -248,11 +254,11 @@ pub mod model {
     #[cfg(feature = "anthropic")]
     pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
     pub use llm_do_providers::{
-        CapabilityEntry, CapabilityTable, CapabilityTableError, ErrorKind, ExtraHeaders, FallbackModel, FinishReason,
-        LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError, Request, RequestHint,
-        Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, SettingWarning, StreamEvent,
-        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript, UserPart, WebSearch,
-        model_provider, replay,
+        CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders, FallbackModel,
+        FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError,
+        Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+        SettingWarning, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript,
+        UserPart, WebSearch, WindowEntry, model_provider, replay,
     };
     #[cfg(feature = "local")]
     pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};
@@ -264,7 +270,7 @@ pub mod model {
 
 /// The parts of a [`Prompt`].
 pub mod prompt {
-    pub use llm_do_core::declare::prompt::Attached;
+    pub use llm_do_core::declare::prompt::{Attached, AttachmentPolicy};
 }
 
 /// What is registered.
@@ -275,7 +281,8 @@ pub mod registry {
 /// How a [`Runtime`] is set up, and how its runs begin.
 pub mod runtime {
     pub use llm_do_core::plane::function_tool::{FunctionTool, SubtaskTool};
-    pub use llm_do_core::session::runtime::{BuildError, ChatState, RunHandle, RuntimeBuilder, Start};
+    pub use llm_do_core::plane::mailbox::{RunMessage, SendError};
+    pub use llm_do_core::session::runtime::{BuildError, ChatHandle, ChatState, RunHandle, RuntimeBuilder, Start};
 }
 
 #[cfg(feature = "script")]

@@ -1,4 +1,4 @@
-//! `on_unknown = ..`: what is done about a call whose outcome is not known.
+//! `on_unknown = ..`: what happens to a call with an unknown outcome.
 
 use syn::parse::ParseStream;
 

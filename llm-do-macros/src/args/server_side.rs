@@ -71,7 +71,7 @@ impl ServerSideTools {
     ///
     /// # Errors
     ///
-    /// Returns a message if the list contains it already.
+    /// Returns a message if the list already contains it.
     pub(crate) fn add(&mut self, tool: ServerSideTool) -> Result<(), String> {
         if self.0.iter().any(|other| other.kind == tool.kind) {
             return Err(format!("`{}` is listed twice; remove one", tool.kind.word()));

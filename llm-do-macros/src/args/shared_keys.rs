@@ -12,11 +12,11 @@ pub(crate) struct SharedKeys {
     pub(crate) name: Option<LitStr>,
     /// The name of the argument struct, if it is not the function's name.
     pub(crate) args: Option<Ident>,
-    /// The items that it may call.
+    /// The items that the function may call.
     pub(crate) toolsets: Option<Toolsets>,
     /// The maximum duration of a call: a constant `Duration`.
     pub(crate) timeout: Option<Expr>,
-    /// The type of the errors that a journal keeps, if it is not that of the function.
+    /// The type of the errors that a journal keeps, if it is not the function's error type.
     pub(crate) error: Option<Type>,
     /// The description, if it is not the doc comment.
     pub(crate) description: Option<Text>,

@@ -15,7 +15,7 @@ pub(crate) struct Stateful {
     pub(crate) description: Option<Text>,
     /// Whether calls of its tools need approval.
     pub(crate) approval: Option<Approval>,
-    /// What is done about a call of its tools whose outcome is not known.
+    /// What happens to a call of its tools with an unknown outcome.
     pub(crate) on_unknown: Option<OnUnknown>,
 }
 

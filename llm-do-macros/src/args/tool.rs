@@ -1,7 +1,7 @@
 //! `#[tool(..)]`
 
 use syn::parse::ParseStream;
-use syn::{Ident, LitStr, Path};
+use syn::{Expr, Ident, LitStr, Path};
 
 use super::approval::{self, Approval, HasApproval};
 use super::on_unknown::{self, HasOnUnknown, OnUnknown};
@@ -13,18 +13,20 @@ use crate::errors::Errors;
 #[derive(Default)]
 pub(crate) struct Tool {
     pub(crate) shared_keys: SharedKeys,
-    /// What a call may change.
+    /// The possible effect of a call.
     pub(crate) effect: Option<Effect>,
     /// Whether calls need approval.
     pub(crate) approval: Option<Approval>,
-    /// What is done about a call whose outcome is not known.
+    /// What happens to a call with an unknown outcome.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened.
     pub(crate) reconcile: Option<Path>,
     /// A template for one line that describes a call.
     pub(crate) summary: Option<LitStr>,
-    /// The function that shows the approver what a call would do.
+    /// The function whose text shows the effect of a call to the approver.
     pub(crate) preview: Option<Path>,
+    /// How many bytes a model gets of a result.
+    pub(crate) max_result: Option<Expr>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,
 }
@@ -61,6 +63,7 @@ impl Grammar for Tool {
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
+        Key::new("max_result = N", |tool, value| value.fill(&mut tool.max_result)),
         shared_keys::error(),
         shared_keys::timeout(),
         shared_keys::toolsets(),

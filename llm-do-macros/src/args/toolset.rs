@@ -52,7 +52,7 @@ impl Toolsets {
 pub(crate) struct GroupKeys {
     /// Whether calls of its members need approval.
     pub(crate) approval: Option<Approval>,
-    /// What is done about a call of its members whose outcome is not known.
+    /// What happens to a call of its members with an unknown outcome.
     pub(crate) on_unknown: Option<OnUnknown>,
 }
 
@@ -147,7 +147,7 @@ fn list(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Vec<Liste
     Ok((bracket.span.join(), members))
 }
 
-/// Skips past the next `;`, where the next group begins.
+/// Skips past the next `;`, after which the next group begins.
 pub(crate) fn skip_group(input: ParseStream) {
     while let Ok(token) = input.parse::<TokenTree>() {
         if matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ';') {

@@ -29,15 +29,15 @@ pub(crate) struct Worker {
     pub(crate) code: Option<LitBool>,
     /// The tools that the provider runs.
     pub(crate) server_side_tools: Option<ServerSideTools>,
-    /// What a call may change.
+    /// The possible effect of a call.
     pub(crate) effect: Option<Effect>,
-    /// Why a call changes less than the tools of the worker may.
+    /// The reason that a call has a weaker effect than the tools of the worker.
     pub(crate) effect_reason: Option<LitStr>,
     /// The settings of its requests.
     pub(crate) settings: Option<Expr>,
-    /// What the worker is good at.
+    /// The strengths of the worker, for choosing a worker.
     pub(crate) hints: Option<Hints>,
-    /// How the model returns the output.
+    /// The way in which the model returns the output.
     pub(crate) output: Option<OutputMode>,
     /// The maximum number of requests per call.
     pub(crate) max_turns: Option<Expr>,
@@ -45,6 +45,10 @@ pub(crate) struct Worker {
     pub(crate) retries: Option<Expr>,
     /// The limits for a call and all nested calls together.
     pub(crate) limits: Option<Expr>,
+    /// How many bytes the model gets of a result.
+    pub(crate) max_result: Option<Expr>,
+    /// The files that a prompt may have.
+    pub(crate) attachments: Option<Expr>,
 }
 
 impl HasSharedKeys for Worker {
@@ -82,6 +86,8 @@ impl Grammar for Worker {
         Key::new("max_turns = N", |worker, value| value.fill(&mut worker.max_turns)),
         Key::new("retries = N", |worker, value| value.fill(&mut worker.retries)),
         Key::new("limits = expr", |worker, value| value.fill(&mut worker.limits)),
+        Key::new("max_result = N", |worker, value| value.fill(&mut worker.max_result)),
+        Key::new("attachments = expr", |worker, value| value.fill(&mut worker.attachments)),
         shared_keys::timeout(),
         shared_keys::description(),
     ];
@@ -96,7 +102,7 @@ impl Globs {
     }
 }
 
-/// A list of strings that describe what a worker is good at.
+/// A list of strings that describe the strengths of a worker.
 pub(crate) struct Hints(pub(crate) Punctuated<LitStr, Token![,]>);
 
 impl Hints {

@@ -212,7 +212,8 @@ fn serde_and_schemars_traits(arguments: &Ident) -> TokenStream {
     }
 }
 
-/// The function `new`, which takes the required arguments. It calls the functions of the defaults, so it stands beside them.
+/// The function `new`, which takes the required arguments. It calls the functions of the defaults, so it is generated
+/// beside them.
 pub(super) fn constructor(callable: &Callable) -> TokenStream {
     let arguments = &callable.arguments;
     let values = callable.fields().enumerate().map(|(place, argument)| {
@@ -225,7 +226,7 @@ pub(super) fn constructor(callable: &Callable) -> TokenStream {
         #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
         #[allow(clippy::missing_const_for_fn)]
         impl #arguments {
-            /// Returns a call with these arguments, and the default of every other one.
+            /// Returns a call with these arguments, and the defaults of all other arguments.
             #[must_use]
             pub fn new(#(#required),*) -> Self {
                 Self { #(#values,)* }

@@ -13,12 +13,12 @@ use super::error_span;
 use crate::args::toolset::Member;
 use crate::input::Callable;
 
-/// Makes the item a toolset with one member, itself.
+/// Implements a toolset whose only member is the item itself.
 pub(super) fn own_toolset(callable: &Callable) -> TokenStream {
     toolset_of(callable, &effects::own(callable), &effects::calls(callable))
 }
 
-/// Makes an invalid item a toolset with one member, whose effect causes no further errors.
+/// Implements a toolset whose only member is an invalid item, with an effect that causes no further errors.
 pub(super) fn stub_toolset(callable: &Callable) -> TokenStream {
     let name = &callable.name;
     let own = quote!(__llm_do::StrongestEffect::new(#name, __llm_do::Effect::ReadOnly));
@@ -39,7 +39,7 @@ fn toolset_of(Callable { arguments, name, .. }: &Callable, own: &TokenStream, ca
     }
 }
 
-/// The number of hexadecimal digits of a name's hash; each costs compile time.
+/// The number of hexadecimal digits of a name's hash; each adds compile time.
 const DIGITS: usize = 12;
 
 /// The FNV-1a hash of a name as a type: the first digit, with the rest as its type argument.
@@ -76,7 +76,7 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
     callable.toolsets.as_ref().map(|_| quote!(.declares(&__DECLARATION)))
 }
 
-/// The trait that states which tools the group includes.
+/// The trait that states the tools of the group.
 pub(super) fn includes(group: &impl ToTokens, members: &[Member]) -> TokenStream {
     let effects = quote! {
         type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<__Kept, __D>;
@@ -84,7 +84,7 @@ pub(super) fn includes(group: &impl ToTokens, members: &[Member]) -> TokenStream
     answer(&quote!(__llm_do::Includes), group, members, Some(&effects))
 }
 
-/// Implements the trait `to` with the answer of the members, and `more`.
+/// Implements the trait `to` with the tools of the members, and `more`.
 fn answer(to: &TokenStream, item: &impl ToTokens, members: &[Member], more: Option<&TokenStream>) -> TokenStream {
     let included = forms::included(members);
     quote! {

@@ -55,7 +55,7 @@ pub(super) fn registration(
     in_anonymous_const(cfgs, &items)
 }
 
-/// The constructor and the traits that tools, workers and entries have in common.
+/// The constructor and the traits that tools, workers and entries share.
 pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let traits = arguments::implementation(callable);
     let constructor = arguments::constructor(callable);
@@ -83,7 +83,7 @@ pub(super) fn tool(callable: &Callable) -> TokenStream {
         #[allow(unused_imports)]
         use __llm_do::NotResult as _;
         const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
-        // A type parameter, since the return type may be more private than the function. That is a lint for the
+        // A type parameter, since the return type may be more private than the function. This is a lint for the
         // function, and would be an error for an associated type.
         impl<__Output> __llm_do::Tool for #arguments
         where
@@ -120,7 +120,6 @@ fn start(callable: &Callable, execution: Execution) -> TokenStream {
         impl __llm_do::Function for #arguments {
             fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
                 #injected
-                let __form = __llm_do::ResultForm::of(__ctx);
                 #running
             }
         }
@@ -132,7 +131,7 @@ pub(super) fn bindings(callable: &Callable, outcome: &TokenStream) -> TokenStrea
     bindings_of(callable.injected(), outcome)
 }
 
-/// The same for any parameters.
+/// Like [`bindings`], for any parameters.
 pub(super) fn bindings_of<'a>(injected: impl Iterator<Item = &'a Injected>, outcome: &TokenStream) -> TokenStream {
     injected.enumerate().map(|(place, injected)| binding(place, injected, outcome)).collect()
 }
@@ -185,14 +184,14 @@ fn running(callable: &Callable, execution: Execution) -> TokenStream {
 
 /// Converts the result of `call`, with errors at the return type.
 fn finished(callable: &Callable, call: &TokenStream) -> TokenStream {
-    by_kind(call, "finish", &quote!(__form), output_span(callable))
+    by_kind(call, "finish", output_span(callable))
 }
 
-/// Calls `method` with the result of `call` and `more`, for the kind of value that it is.
-pub(super) fn by_kind(call: &TokenStream, method: &str, more: &TokenStream, span: Span) -> TokenStream {
+/// Calls `method` with the result of `call`, for the kind of its value.
+pub(super) fn by_kind(call: &TokenStream, method: &str, span: Span) -> TokenStream {
     let method = Ident::new(method, span);
     let value = quote_spanned!(span=> __returned);
-    let finish = quote_spanned!(span=> __kind.#method(#value, #more));
+    let finish = quote_spanned!(span=> __kind.#method(#value));
     quote! {{
         let #value = #call;
         let __kind = {
@@ -209,7 +208,7 @@ pub(super) fn values(callable: &Callable) -> Vec<TokenStream> {
     values_of(&callable.parameters)
 }
 
-/// The same for any parameters.
+/// Like [`values`], for any parameters.
 pub(super) fn values_of(parameters: &[Parameter]) -> Vec<TokenStream> {
     let mut place = 0;
     parameters.iter().map(|parameter| value(parameter, &mut place)).collect()
@@ -248,10 +247,11 @@ fn output_schema(callable: &Callable) -> Option<TokenStream> {
     })
 }
 
-/// The type of the errors that a journal keeps: the one that the attribute names, or else the function's own, if it can be kept.
+/// The type of the errors that a journal keeps: the type in the attribute, otherwise the function's own error type, if
+/// it can be kept.
 pub(super) fn error_type(callable: &Callable) -> Option<TokenStream> {
     if let Some(error) = &callable.error {
-        let named = quote_spanned!(error_span(error)=> __llm_do::ErrorType::of::<#error>());
+        let named = quote_spanned!(error_span(error)=> __llm_do::ErrorType::for_error::<#error>());
         return Some(quote!(.error(::core::option::Option::Some(#named))));
     }
     let output = callable.output.as_ref().filter(|_| !callable.is_opaque)?;
@@ -264,7 +264,7 @@ pub(super) fn error_type(callable: &Callable) -> Option<TokenStream> {
     })
 }
 
-/// Checks that a function can fail if the attribute names the type of its errors. The return type must have a name.
+/// Checks that a function can fail if the attribute sets the type of its errors. The return type must have a name.
 fn error_check(callable: &Callable) -> Option<TokenStream> {
     let error = callable.error.as_ref().filter(|_| !callable.is_opaque)?;
     Some(quote_spanned!(error_span(error)=> const _: () = __llm_do::assert_fallible(__FALLIBLE);))
@@ -281,8 +281,8 @@ pub(super) fn state_of<'a>(injected: impl Iterator<Item = &'a Injected>) -> Opti
     (!keys.is_empty()).then(|| quote!(&[#(#keys),*]))
 }
 
-/// A function that makes the key of a type of state.
+/// A function that returns the key of a type of state.
 fn state_key(ty: &Type) -> TokenStream {
     let written = spelled(ty);
-    quote!(|| __llm_do::StateKey::of::<#ty>(#written))
+    quote!(|| __llm_do::StateKey::new::<#ty>(#written))
 }

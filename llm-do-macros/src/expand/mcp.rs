@@ -35,7 +35,7 @@ pub(super) fn registration(toolset: &McpToolset) -> TokenStream {
     }
 }
 
-/// The type of all tools as a toolset, and the record of the snapshot.
+/// The type of all tools as a toolset, and the definition of the snapshot.
 fn items(toolset: &McpToolset) -> TokenStream {
     let McpToolset { ident, server, tools, path, .. } = toolset;
     let all = format_ident!("{ALL}", span = ident.span());

@@ -80,6 +80,6 @@ fn closing(ty: &syn::Type, close: &Close) -> TokenStream {
 fn run_call(call: &TokenStream, is_async: bool, span: Span) -> TokenStream {
     let constructor = format_ident!("{}", if is_async { "future" } else { "blocking" });
     let call = if is_async { quote!(#call.await) } else { call.clone() };
-    let value = by_kind(&call, "value", &TokenStream::new(), Span::call_site().located_at(span));
+    let value = by_kind(&call, "value", Span::call_site().located_at(span));
     if is_async { quote!(#constructor(async move { #value })) } else { quote!(#constructor(move || #value)) }
 }

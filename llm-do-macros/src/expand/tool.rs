@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
+use syn::Expr;
 
 use super::function::{self, Execution};
 use super::{arguments, declaration, error_span, in_anonymous_const};
@@ -24,8 +25,9 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     let checks = reconcile_checks(tool);
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
     let preview = preview(tool);
+    let max_result = tool.max_result.as_ref().map(max_result);
     let composite = composite(&tool.callable);
-    let setters = quote!(#effect #approval #on_unknown #reconcile #summary #preview #owner #composite);
+    let setters = quote!(#effect #approval #on_unknown #reconcile #summary #preview #max_result #owner #composite);
     let registration = function::registration(&tool.callable, execution, &format_ident!("tool"), &setters);
     quote!(#registration #checks)
 }
@@ -43,7 +45,7 @@ fn composite(callable: &Callable) -> Option<TokenStream> {
     may_call.then(|| quote!(.composite()))
 }
 
-/// The function that shows the approver what a call would do, with errors at its path.
+/// The function whose text shows the effect of a call to the approver, with errors at its path.
 fn preview(tool: &Tool) -> Option<TokenStream> {
     let (arguments, path) = (&tool.callable.arguments, tool.preview.as_ref()?);
     let shown = quote_spanned!(error_span(path)=> __llm_do::preview::<#arguments>(__ctx, __arguments, #path));
@@ -72,7 +74,7 @@ fn reconcile_checks(tool: &Tool) -> Option<TokenStream> {
     Some(in_anonymous_const(cfgs, &checks))
 }
 
-/// What is done about a call whose outcome is not known, of a tool or the members of a toolset.
+/// What happens to a call with an unknown outcome, of a tool or the members of a toolset.
 pub(super) fn on_unknown(setting: OnUnknown) -> TokenStream {
     let variant = match setting {
         OnUnknown::Ask => quote!(Ask),
@@ -80,6 +82,12 @@ pub(super) fn on_unknown(setting: OnUnknown) -> TokenStream {
         OnUnknown::Rerun => quote!(Rerun),
     };
     quote!(.on_unknown(__llm_do::OnUnknown::#variant))
+}
+
+/// How many bytes a model gets of a result, with errors at the expression.
+pub(super) fn max_result(bytes: &Expr) -> TokenStream {
+    let check = quote_spanned!(error_span(bytes)=> const _: () = __llm_do::assert_max_result(__MAX_RESULT););
+    quote!(.max_result({ const __MAX_RESULT: ::core::primitive::u64 = #bytes; #check __MAX_RESULT }))
 }
 
 /// The approval rule of a tool or a toolset.

@@ -22,7 +22,7 @@ pub(super) fn registration(toolset: &Toolset) -> TokenStream {
     }
 }
 
-/// The method calls that set what holds for the members.
+/// The method calls that set the rules of the members.
 pub(super) fn rules(approval: Option<&Approval>, on_unknown: Option<OnUnknown>) -> TokenStream {
     let (approval, on_unknown) = (approval.map(tool::approval), on_unknown.map(tool::on_unknown));
     quote!(#approval #on_unknown)

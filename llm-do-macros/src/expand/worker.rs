@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Path, ReturnType, Signature, Type};
 
+use super::tool::max_result;
 use super::{declaration, error_span, function, in_anonymous_const, timeout};
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
 use crate::args::worker::{Globs, Hints};
@@ -47,7 +48,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     in_anonymous_const(cfgs, &items)
 }
 
-/// A function with the name of the worker: a call of it does not compile, in words that show how to call a worker.
+/// A function with the name of the worker. A call of it does not compile; the error shows how to call a worker.
 pub(super) fn direct_call(Callable { arguments, vis, ident, cfgs, .. }: &Callable, function: &Function) -> TokenStream {
     let private = runtime::private();
     let Signature { inputs, output, .. } = function.clone().cleaned().signature;
@@ -66,7 +67,7 @@ pub(super) fn direct_call(Callable { arguments, vis, ident, cfgs, .. }: &Callabl
     }
 }
 
-/// A function with the body, and its call.
+/// A function with the body, and a call of it.
 fn rendering(callable: &Callable, body: &Body) -> TokenStream {
     let Callable { arguments, ident, .. } = callable;
     let Body { inputs, block } = body;
@@ -107,6 +108,8 @@ fn model(worker: &Worker) -> TokenStream {
     let max_turns = args.max_turns.as_ref().map(|_| quote!(.max_turns(__MAX_TURNS)));
     let retries = args.retries.iter();
     let limits = args.limits.as_ref().map(|_| quote!(.limits(__limits)));
+    let max_result = args.max_result.as_ref().map(max_result);
+    let attachments = args.attachments.as_ref().map(|_| quote!(.attachments(__attachments)));
     quote! {
         __llm_do::WorkerDef::new(#instructions)
             #computed
@@ -122,6 +125,8 @@ fn model(worker: &Worker) -> TokenStream {
             #max_turns
             #(.retries(#retries))*
             #limits
+            #max_result
+            #attachments
     }
 }
 
@@ -163,13 +168,21 @@ fn values(worker: &Worker) -> TokenStream {
             }
         }
     });
+    let attachments = worker.args.attachments.as_ref().map(|policy| {
+        let value = quote_spanned!(error_span(policy)=> __llm_do::AttachmentsValue::into_policy(#policy));
+        quote! {
+            fn __attachments() -> __llm_do::AttachmentPolicy {
+                #value
+            }
+        }
+    });
     let max_turns = worker.args.max_turns.as_ref().map(|turns| {
         let span = error_span(turns);
         let check = quote_spanned!(span=> const _: () = __llm_do::assert_turns(__MAX_TURNS););
         quote!(const __MAX_TURNS: ::core::primitive::u32 = #turns; #check)
     });
     let tracked = worker.file.iter().map(|file| &file.path);
-    quote!(#settings #limits #max_turns #(const _: &::core::primitive::str = ::core::include_str!(#tracked);)*)
+    quote!(#settings #limits #attachments #max_turns #(const _: &::core::primitive::str = ::core::include_str!(#tracked);)*)
 }
 
 fn server_side_tools(ServerSideTools(tools): &ServerSideTools) -> TokenStream {
@@ -216,7 +229,7 @@ fn written(OutputSchema { place, json }: &OutputSchema, worker: &Worker) -> Toke
     quote!(.output_schema(#place, #json, #ty))
 }
 
-/// Returns a type as users write it.
+/// Returns a type in the user's spelling.
 fn spelled(ty: Option<&Type>) -> String {
     let tokens = ty.map_or_else(|| "()".to_owned(), |ty| ty.to_token_stream().to_string());
     [(" < ", "<"), (" >", ">"), (" :: ", "::"), (" ,", ",")]

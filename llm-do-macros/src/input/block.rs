@@ -81,7 +81,7 @@ impl Block {
         self.keyword.span
     }
 
-    /// Returns its functions.
+    /// Returns the functions of the block.
     pub(crate) fn functions(&self) -> impl Iterator<Item = &Function> {
         self.members.iter().filter_map(|member| match member {
             Member::Function(function) => Some(&**function),

@@ -1,19 +1,24 @@
 //! `#[data]`: a type and the traits that are derived for it.
 
+mod partial;
+
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, DeriveInput, Field, Generics, Lifetime, Path, Token, TypeReference, Visibility};
 
+pub(crate) use self::partial::{PartialField, PartialStruct, named};
 use super::{owned, state};
 use crate::args;
 use crate::errors::Errors;
 
 /// A type under `#[data]`.
 pub(crate) struct Data {
-    /// The traits to derive, without those that are derived already; empty if the item is invalid.
+    /// The traits to derive, without those that are already derived; empty if the item is invalid.
     pub(crate) derived: Vec<Derived>,
+    /// Its fields, if they may arrive one by one.
+    pub(crate) partial: Option<PartialStruct>,
 }
 
 /// A trait that `#[data]` derives.
@@ -26,7 +31,7 @@ pub(crate) enum Derived {
 }
 
 impl Derived {
-    /// The traits that each type gets.
+    /// The traits that are derived for each type.
     const ALL: [Self; 3] = [Self::Serialize, Self::Deserialize, Self::JsonSchema];
 
     fn word(self) -> &'static str {
@@ -40,20 +45,23 @@ impl Derived {
 }
 
 impl Data {
-    /// Reads the attribute and the item under it.
+    /// Parses the attribute and the item under it.
     pub(crate) fn read(args: &TokenStream, item: &TokenStream, errors: &mut Errors) -> Self {
         let args: args::data::Data = args::parse(args.clone(), errors);
         let attrs = errors.take(attributes.parse2(item.clone()));
-        check_item(item, errors);
+        let parsed = syn::parse2::<DeriveInput>(item.clone()).ok();
+        let partial = parsed.as_ref().and_then(PartialStruct::read);
+        if let Some(parsed) = parsed {
+            check_item(parsed, errors);
+        }
         let has_debug = args.debug.is_none_or(|debug| debug.value);
         let derived = attrs.map(|attrs| missing(&attrs, has_debug, errors)).unwrap_or_default();
-        Self { derived }
+        Self { derived, partial }
     }
 }
 
-/// Adds errors for what cannot be read from JSON. The compiler reports an invalid item.
-fn check_item(item: &TokenStream, errors: &mut Errors) {
-    let Ok(item) = syn::parse2::<DeriveInput>(item.clone()) else { return };
+/// Adds errors for parts that cannot be deserialized from JSON. The compiler reports an invalid item.
+fn check_item(item: DeriveInput, errors: &mut Errors) {
     let fields: Vec<_> = match item.data {
         syn::Data::Struct(data) => data.fields.into_iter().collect(),
         syn::Data::Enum(data) => data.variants.into_iter().flat_map(|variant| variant.fields).collect(),
@@ -63,7 +71,7 @@ fn check_item(item: &TokenStream, errors: &mut Errors) {
     check_state(&fields, errors);
 }
 
-/// Adds errors for lifetimes: a value that is read from JSON owns its data.
+/// Adds errors for lifetimes, since a value that is deserialized from JSON owns its data.
 fn check_lifetimes(generics: &Generics, fields: &[Field], errors: &mut Errors) {
     for param in generics.lifetimes() {
         let lifetime = &param.lifetime;
@@ -80,7 +88,7 @@ fn check_lifetimes(generics: &Generics, fields: &[Field], errors: &mut Errors) {
     }
 }
 
-/// Finds what borrows in the type of a field.
+/// Finds borrowed types in the type of a field.
 struct Borrowed<'a>(&'a mut Errors);
 
 impl<'ast> Visit<'ast> for Borrowed<'_> {
@@ -122,7 +130,7 @@ fn attributes(input: ParseStream) -> syn::Result<Vec<Attribute>> {
     Ok(attrs)
 }
 
-/// Returns the traits that the attributes do not derive, and adds an error for each that they do. `Debug` may be among them.
+/// Returns the traits that the attributes do not derive, and adds an error for each that they do, except for `Debug`.
 fn missing(attrs: &[Attribute], has_debug: bool, errors: &mut Errors) -> Vec<Derived> {
     let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
     let paths = derives.filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());

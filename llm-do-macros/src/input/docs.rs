@@ -9,7 +9,7 @@ use super::{Function, Kind};
 use crate::args::Text;
 use crate::errors::Errors;
 
-/// Returns the description of the item: `given`, or else its doc comment.
+/// Returns the description of the item: `given`, otherwise its doc comment.
 pub(super) fn description(kind: Kind, given: Option<Text>, function: &Function, errors: &mut Errors) -> TokenStream {
     let text = given.map_or_else(|| expression(&attributes(&function.attrs)), |text| text.0);
     if kind != Kind::Entry && is_blank(&text) {
@@ -34,7 +34,7 @@ fn expression(docs: &[Attribute]) -> Expr {
         let text = without_item_links(text.trim());
         return parse_quote!(#text);
     }
-    // Only the compiler can evaluate a line such as `#[doc = include_str!(..)]`: its links stay.
+    // Only the compiler can evaluate a line such as `#[doc = include_str!(..)]`, so its links are kept.
     parse_quote!(::core::concat!(#(#lines, "\n"),*))
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) signature: Signature,
-    /// The braces and their content. It is not parsed, so an incomplete body expands too.
+    /// The braces with their content, which is not parsed, so that an incomplete body expands too.
     pub(crate) body: Option<Group>,
     end: Option<Token![;]>,
 }
@@ -62,7 +62,7 @@ impl Function {
     }
 }
 
-/// Returns whether the path is that of `#[tool]`, `#[worker]` or `#[entry]`.
+/// Returns whether the path refers to `#[tool]`, `#[worker]` or `#[entry]`.
 fn is_registration(path: &Path) -> bool {
     let is_ours = path.segments.len() == 1 || path.segments.first().is_some_and(|first| first.ident == "llm_do");
     let is_named = |last: &PathSegment| ["tool", "worker", "entry"].iter().any(|word| last.ident == word);

@@ -1,4 +1,4 @@
-//! `pub name = mcp("file");`: the tools of an MCP server, as its snapshot lists them.
+//! `pub name = mcp("file");`: the tools of an MCP server, as listed in its snapshot.
 
 #[cfg(feature = "mcp")]
 mod docs;
@@ -51,7 +51,7 @@ pub(crate) struct McpTool {
     pub(crate) fields: Vec<McpField>,
 }
 
-/// A type that a schema becomes.
+/// A generated type of a schema.
 pub(crate) struct McpType {
     pub(crate) ident: Ident,
     pub(crate) docs: Vec<Attribute>,
@@ -82,7 +82,7 @@ pub(crate) struct McpField {
 }
 
 impl McpToolset {
-    /// Reads the snapshot that the macro names; without one, the toolset is empty.
+    /// Reads the snapshot in the macro; without a valid one, the toolset is empty.
     pub(super) fn read(
         attrs: Vec<Attribute>,
         vis: Visibility,

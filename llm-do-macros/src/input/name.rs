@@ -6,13 +6,13 @@ use syn::{Ident, LitStr};
 
 use crate::errors::Errors;
 
-/// The longest name that every provider accepts.
+/// The maximum length of a name that every provider accepts.
 const MAX_LEN: usize = 64;
 
-/// What a name may be, for an error.
+/// The rule for a name, for an error.
 pub(super) const RULE: &str = "expected 1 to 64 ASCII letters, digits, `_` or `-`";
 
-/// What the name of an argument may be, for an error.
+/// The rule for the name of an argument, for an error.
 pub(super) const ARGUMENT_RULE: &str = "expected 1 to 64 ASCII letters, digits, `_`, `-` or `.`";
 
 /// The primitive types, which a type with the same name shadows.
@@ -24,7 +24,7 @@ pub(super) const PRIMITIVES: [&str; 17] = [
 /// The name of the tool with which a model returns the output of a worker.
 const RESERVED: &str = "final_result";
 
-/// Returns the given name of an item, or else its own name.
+/// Returns the given name of an item, otherwise its own name.
 pub(super) fn item_name(ident: &Ident, given: Option<&LitStr>, errors: &mut Errors) -> String {
     let (name, span) = given.map_or_else(|| own_name(ident), |name| (name.value(), name.span()));
     let way_out = if given.is_some() { "" } else { "; set another with `name = \"..\"`" };
@@ -53,7 +53,7 @@ fn own_name(ident: &Ident) -> (String, Span) {
     (ident.unraw().to_string(), ident.span())
 }
 
-/// Returns whether it is a valid name for an argument.
+/// Returns whether a name is valid for an argument.
 pub(super) fn is_valid_argument(name: &str) -> bool {
     is_valid(&name.replace('.', "_"))
 }

@@ -85,7 +85,7 @@ pub(super) fn check(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
     errors.take(faults.in_type(ty)).is_some()
 }
 
-/// Returns a reference that would be valid without its lifetime, and how to write it.
+/// Returns a reference that would be valid without its lifetime, with its corrected form.
 fn with_named_lifetime(ty: &Type) -> Option<(&TypeReference, String)> {
     let Type::Reference(reference) = ungrouped(ty) else { return None };
     let plain = TypeReference { lifetime: None, ..reference.clone() };
@@ -93,7 +93,7 @@ fn with_named_lifetime(ty: &Type) -> Option<(&TypeReference, String)> {
     is_valid.then(|| (reference, spelled(&Type::Reference(plain))))
 }
 
-/// Returns what to write instead of an unsized type.
+/// Returns the replacement of an unsized type.
 fn sized(ty: &Type) -> Option<String> {
     match ungrouped(ty) {
         Type::Slice(slice) => Some(format!("`&[{0}]` or `Vec<{0}>`", spelled(&slice.elem))),
@@ -110,7 +110,7 @@ struct Faults {
     place: Place,
 }
 
-/// Where the type is used.
+/// The place where the type is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// An argument, which a caller writes.
@@ -127,7 +127,7 @@ impl Faults {
         self.errors.finish(())
     }
 
-    /// Returns what to write instead of a reference.
+    /// Returns the replacement of a reference.
     fn instead(&self, reference: &TypeReference) -> String {
         let owned = owned(reference);
         match self.place {
@@ -142,7 +142,7 @@ impl Faults {
         }
     }
 
-    /// Returns the error for shared state, if it is not allowed here.
+    /// Returns the error for shared state, if it is not permitted here.
     fn state_fault(&self, ty: &Type) -> Option<String> {
         match self.place {
             _ if !state::is_state(ty) => None,
@@ -235,7 +235,7 @@ impl<'ast> Visit<'ast> for Faults {
     }
 }
 
-/// Returns the owned type to write instead, as users write it.
+/// Returns the owned type that replaces a reference, in the user's spelling.
 pub(super) fn owned(reference: &TypeReference) -> String {
     match ungrouped(&reference.elem) {
         Type::Slice(slice) => format!("Vec<{}>", spelled(&slice.elem)),
@@ -313,7 +313,7 @@ fn is_plain(reference: &TypeReference) -> bool {
     }
 }
 
-/// Returns a type as users write it.
+/// Returns a type in the user's spelling.
 pub(crate) fn spelled(ty: &Type) -> String {
     let text = ty.to_token_stream().to_string();
     let text = text.replace(" < ", "<").replace(" <", "<").replace("< ", "<").replace(" >", ">");

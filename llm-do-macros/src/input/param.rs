@@ -40,7 +40,7 @@ impl Parameter {
 
 /// Returns the valid parameters.
 ///
-/// `owner` is the type that the function is a method of, if it may be a method.
+/// `owner` is the type of which the function is a method, if it may be a method.
 pub(super) fn read_all(kind: Kind, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Vec<Parameter> {
     let has_body = function.body.is_some();
     let inputs = function.signature.inputs.iter();
@@ -77,7 +77,7 @@ pub(super) fn read_injected(input: &FnArg, errors: &mut Errors) -> Option<Parame
     Injected::read(typed, errors).map(Parameter::Injected)
 }
 
-/// Adds an error for an injected parameter of a worker without a body: nothing would use it.
+/// Adds an error for an injected parameter of a worker without a body, which could not use it.
 fn check_use(kind: Kind, typed: &PatType, has_body: bool, errors: &mut Errors) {
     if kind == Kind::Worker && !has_body {
         let rule = "a worker without a body cannot take an injected parameter";
@@ -85,7 +85,7 @@ fn check_use(kind: Kind, typed: &PatType, has_body: bool, errors: &mut Errors) {
     }
 }
 
-/// Adds an error for `#[cfg]`: the generated call of the function could not have the same condition.
+/// Adds an error for `#[cfg]`, since the generated call of the function could not have the same condition.
 fn check_conditions(typed: &PatType, errors: &mut Errors) {
     for attr in typed.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
         errors.push(attr, "a parameter cannot be conditional; put `#[cfg]` on the function");

@@ -5,7 +5,7 @@ use syn::{Abi, GenericParam, Generics, Receiver, ReceiverKind, Safety, Signature
 use super::{Function, Kind};
 use crate::errors::Errors;
 
-/// Adds every error outside the parameters and the return type.
+/// Adds all errors outside the parameters and the return type.
 pub(super) fn check(kind: Kind, function: &Function, errors: &mut Errors) {
     let signature = &function.signature;
     check_qualifiers(kind, signature, errors);

@@ -1,4 +1,4 @@
-//! Detects types of shared state, such as locks. They have no JSON, so they are injected and cannot be arguments.
+//! Detects types of shared state, such as locks. They have no JSON form, so they are injected and cannot be arguments.
 
 use syn::visit::{self, Visit};
 use syn::{GenericArgument, PathArguments, PathSegment, Type};

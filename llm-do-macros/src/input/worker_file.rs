@@ -1,4 +1,4 @@
-//! What a worker file adds to the attribute that names it; every fault is reported at the file's name.
+//! The values that a worker file adds to its attribute; faults are reported at the file's name.
 
 mod input_schema;
 mod merge;
@@ -13,23 +13,23 @@ use crate::args::worker::Worker;
 use crate::errors::Errors;
 use crate::worker_file;
 
-/// What a worker file gives besides the keys of the attribute.
+/// The values of a worker file besides the keys of the attribute.
 pub(crate) struct File {
     literal: LitStr,
-    /// What makes the compiler read the macro's input again once the file has changed.
+    /// The path of the file, with which the compiler tracks its changes.
     pub(crate) path: LitStr,
     input_schema: Option<Node>,
     pub(crate) output_schema: Option<OutputSchema>,
 }
 
-/// The schema that a file gives of the worker's output.
+/// The schema of the worker's output in a file.
 pub(crate) struct OutputSchema {
     /// `file:line`.
     pub(crate) place: String,
     pub(crate) json: String,
 }
 
-/// Reads the file that the attribute names, if it names one, into the attribute's keys.
+/// Reads the file of the attribute, if any, into the attribute's keys.
 pub(super) fn read(args: &mut Worker, errors: &mut Errors) -> Option<File> {
     let literal = args.file.clone()?;
     let found = match worker_file::find(&literal, "worker file") {
@@ -60,7 +60,7 @@ pub(super) fn read(args: &mut Worker, errors: &mut Errors) -> Option<File> {
     Some(File { literal, path, input_schema, output_schema })
 }
 
-/// Gives the description that an unread file may give, so that its absence is not another fault.
+/// Sets a placeholder for the description, which an unread file may contain, so that its absence is not another fault.
 fn stand_in(args: &mut Worker, literal: &LitStr) {
     args.shared_keys.description.get_or_insert_with(|| Text(parse_quote_spanned!(literal.span()=> #literal)));
 }

@@ -96,7 +96,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl write {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new(path: ::std::string::String, text: String) -> Self {
             Self { path, text }
@@ -143,7 +143,6 @@ const _: () = {
     }
     impl __llm_do::Function for write {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::blocking(move || {
                 let __returned = write(&self.path, self.text);
                 let __kind = {
@@ -154,7 +153,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned, __form)
+                __kind.finish(__returned)
             })
         }
     }

@@ -90,7 +90,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl review_all {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new(paths: Vec<PathBuf>) -> Self {
             Self { paths }
@@ -202,7 +202,6 @@ const _: () = {
                     return __llm_do::Running::failed(__error);
                 }
             };
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::future(async move {
                 {
                     let __returned = review_all(&__injected_0, self.paths).await;
@@ -214,7 +213,7 @@ const _: () = {
                         };
                         (&&&&&__llm_do::Returned::of(&__returned)).kind()
                     };
-                    __kind.finish(__returned, __form)
+                    __kind.finish(__returned)
                 }
             })
         }

@@ -111,7 +111,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl query {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new(table: ::std::string::String) -> Self {
             Self { table }
@@ -166,7 +166,6 @@ const _: () = {
                     return __llm_do::Running::failed(__error);
                 }
             };
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::blocking(move || {
                 let __returned = <Database>::query(&__injected_0, &self.table);
                 let __kind = {
@@ -177,7 +176,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned, __form)
+                __kind.finish(__returned)
             })
         }
     }
@@ -242,7 +241,7 @@ const _: () = {
     impl __llm_do::Stateful for Database {
         const NAME: &'static str = "database";
         const STATE: &'static [fn() -> __llm_do::StateKey] = &[
-            || __llm_do::StateKey::of::<Url>("Url"),
+            || __llm_do::StateKey::new::<Url>("Url"),
         ];
         fn open(__ctx: &__llm_do::CallContext) -> __llm_do::Opening<Self> {
             let __injected_0 = match <CallContext as __llm_do::FromContext>::from_context(

@@ -167,7 +167,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl read_file {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new(
             path: ::std::path::PathBuf,
@@ -229,7 +229,6 @@ const _: () = {
     const _: () = __llm_do::assert_timeout(__TIMEOUT);
     impl __llm_do::Function for read_file {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::blocking(move || {
                 let __returned = read_file(
                     &self.path,
@@ -247,7 +246,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned, __form)
+                __kind.finish(__returned)
             })
         }
     }

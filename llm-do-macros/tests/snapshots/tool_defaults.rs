@@ -111,7 +111,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl ListFiles {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new() -> Self {
             Self {
@@ -163,7 +163,6 @@ const _: () = {
     }
     impl __llm_do::Function for ListFiles {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::inline(move || {
                 let __returned = list_files(self.root, self.limit);
                 let __kind = {
@@ -174,7 +173,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned, __form)
+                __kind.finish(__returned)
             })
         }
     }

@@ -1,5 +1,5 @@
 ::core::compile_error! {
-    "unknown key `effects`; did you mean `effect`?\nexpected one of `name`, `args`, `effect`, `approval`, `on_unknown`, `reconcile`, `summary`, `preview`, `inline`, `error`, `timeout`, `toolsets` or `description`\nsee the documentation of `llm_do::tool`"
+    "unknown key `effects`; did you mean `effect`?\nexpected one of `name`, `args`, `effect`, `approval`, `on_unknown`, `reconcile`, `summary`, `preview`, `inline`, `max_result`, `error`, `timeout`, `toolsets` or `description`\nsee the documentation of `llm_do::tool`"
 }
 ::core::compile_error! {
     "the parameter of a tool must be a plain name, since it names the argument"
@@ -104,7 +104,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl greet {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new() -> Self {
             Self { name: __default_0() }

@@ -94,7 +94,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl count {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new(table: String) -> Self {
             Self { table }
@@ -165,7 +165,6 @@ const _: () = {
                     return __llm_do::Running::failed(__error);
                 }
             };
-            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::future(async move {
                 {
                     let __returned = count(
@@ -183,7 +182,7 @@ const _: () = {
                         };
                         (&&&&&__llm_do::Returned::of(&__returned)).kind()
                     };
-                    __kind.finish(__returned, __form)
+                    __kind.finish(__returned)
                 }
             })
         }
@@ -193,7 +192,7 @@ const _: () = {
         __llm_do::Location::new(::core::file!(), ::core::line!())
         .package(::core::option_env!("CARGO_PKG_NAME"),
         ::core::option_env!("CARGO_PKG_VERSION")),).composite().state(& [||
-        __llm_do::StateKey::of:: < Database > ("Database")]).output({
+        __llm_do::StateKey::new:: < Database > ("Database")]).output({
         #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
         count as __llm_do::Tool > ::Output >> ::SCHEMA }).error({
         #[allow(unused_imports)] use __llm_do::NoErrorType as _; < __llm_do::ErrorProbe <

@@ -98,7 +98,7 @@ const _: () = {
     #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
     #[allow(clippy::missing_const_for_fn)]
     impl reviewer {
-        /// Returns a call with these arguments, and the default of every other one.
+        /// Returns a call with these arguments, and the defaults of all other arguments.
         #[must_use]
         pub fn new(path: PathBuf) -> Self {
             Self { path }

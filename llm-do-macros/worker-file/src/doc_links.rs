@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-/// Returns the text of a doc comment without its links to items: their text is left.
+/// Returns the text of a doc comment in which links to items are replaced by their texts.
 ///
-/// Models and other readers than rustdoc cannot follow them. Other links stay as they are, and so does code.
+/// Only rustdoc can follow such links; models cannot. Other links and code are unchanged.
 ///
 /// ```
 /// # use llm_do_worker_file::without_item_links;
@@ -39,7 +39,7 @@ fn definition(line: &str) -> Option<&str> {
     (!label.contains(['[', ']']) && is_target(target)).then_some(label)
 }
 
-/// Returns what is kept of the definition of a link or of the block of code that begins here, and its length.
+/// Returns the kept part of the link definition or the code block that begins here, and its length.
 fn block(rest: &str) -> Option<(&str, usize)> {
     let line = rest.split_inclusive('\n').next()?;
     if definition(line).is_some() {
@@ -56,7 +56,7 @@ fn block(rest: &str) -> Option<(&str, usize)> {
     Some((&rest[..length], length))
 }
 
-/// Returns what is kept of a link, of code or of other text that begins here, and its length.
+/// Returns the kept part of the link, code or other text that begins here, and its length.
 fn inline<'a>(rest: &'a str, labels: &[&str]) -> (&'a str, usize) {
     let plain = rest.find(['\n', '\\', '`', '[']).unwrap_or(rest.len());
     if plain > 0 {
@@ -131,7 +131,7 @@ fn code_span(rest: &str) -> usize {
     ticks
 }
 
-/// Returns whether a text in brackets alone links to an item: code, or a path with `::`. `[x]` may be anything.
+/// Returns whether a bracketed text without a target links to an item: code, or a path with `::`. `[x]` is ambiguous.
 fn is_path_label(label: &str) -> bool {
     let code = label.strip_prefix('`').and_then(|label| label.strip_suffix('`'));
     code.or_else(|| label.contains("::").then_some(label)).is_some_and(is_path)
@@ -144,7 +144,8 @@ fn is_target(target: &str) -> bool {
     is_item && words.next().is_none_or(|title| title.starts_with(['"', '\'', '(']))
 }
 
-/// Returns whether a text is the path of an item as rustdoc reads it: `Prompt`, `fn@crate::read`, `read()`, `Vec<T>`, `Prompt#limits`.
+/// Returns whether a text is the path of an item in rustdoc's syntax: `Prompt`, `fn@crate::read`, `read()`, `Vec<T>`,
+/// `Prompt#limits`.
 fn is_path(text: &str) -> bool {
     let path = text.split_once('@').map_or(text, |(_, path)| path);
     let path = path.split(['#', '<']).next().unwrap_or_default();

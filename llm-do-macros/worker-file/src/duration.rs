@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-/// How a duration is written.
+/// The accepted forms of a duration, for an error.
 const FORMS: &str = "expected numbers with units from hours to nanoseconds, such as `90s`, `1h 30m` or `500ms`";
 
 /// A text that is not a duration.
@@ -32,7 +32,7 @@ impl Error for InvalidDuration {}
 ///
 /// # Errors
 ///
-/// Returns what is expected, if the text has another form or is negative.
+/// Returns the expected forms, if the text has another form or is negative.
 pub fn parse_duration(text: &str) -> Result<Duration, InvalidDuration> {
     let invalid = |is_negative| InvalidDuration { text: text.to_owned(), is_negative };
     let duration: SignedDuration = text.trim().parse().map_err(|_| invalid(false))?;

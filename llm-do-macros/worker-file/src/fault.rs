@@ -5,24 +5,24 @@ use std::fmt::Display;
 /// A position in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The line, from 1.
+    /// The 1-based line.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// The 1-based column in characters.
     pub column: usize,
 }
 
 impl Place {
-    /// Returns the beginning of a line.
+    /// Returns the start of a line.
     #[must_use]
     pub fn line(line: usize) -> Self {
         Self { line, column: 1 }
     }
 }
 
-/// A value and where it begins in the file.
+/// A value with its place in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located<T> {
-    /// Where the value begins; of the value of a top-level key, where the key begins.
+    /// The start of the value; for the value of a top-level key, the start of the key.
     pub place: Place,
     /// The value.
     pub value: T,
@@ -31,9 +31,9 @@ pub struct Located<T> {
 /// A fault of a worker file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where it is.
+    /// The place of the fault.
     pub place: Place,
-    /// What is wrong and what to do; lines after the first are details.
+    /// The fault and how to fix it; lines after the first are details.
     pub message: String,
 }
 

@@ -3,14 +3,14 @@
 use crate::keys::{self, Keys};
 use crate::{Content, Fault, Located, Node, Place, bounds, front_matter, yaml};
 
-/// A worker file as read.
+/// A parsed worker file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerFile {
-    /// The line `---` that opens the front matter; `None` if there are no readable keys below it.
+    /// The line `---` that opens the front matter; `None` if it contains no readable keys.
     pub front_matter: Option<Place>,
     /// The keys of the front matter.
     pub keys: Keys,
-    /// The text below the front matter, without the white space around it and with `\n` as line end.
+    /// The text below the front matter, without surrounding white space and with `\n` as line end.
     pub instructions: Option<Located<String>>,
 }
 
@@ -51,7 +51,7 @@ pub fn read(text: &str) -> Reading {
     }
 }
 
-/// Reads the keys of a worker, of which `root` is the map, for formats that contain more; adds to the faults so far.
+/// Parses the keys of a worker from the map `root`, for formats that contain more; adds to the faults so far.
 #[must_use]
 pub fn read_keys(root: Node, place: Place, instructions: Option<Located<String>>, mut faults: Vec<Fault>) -> Reading {
     let has_keys = matches!(root.content, Content::Map(_) | Content::Null);
@@ -70,7 +70,7 @@ impl Reading {
 impl WorkerFile {
     /// Returns faults for a missing name, and for a missing description and instructions.
     ///
-    /// The attribute does not call this: it takes both from its function.
+    /// The attribute does not call this, since its function provides both.
     #[must_use]
     pub fn missing(&self) -> Vec<Fault> {
         let Some(place) = self.front_matter else { return Vec::new() };

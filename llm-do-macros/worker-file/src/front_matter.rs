@@ -2,7 +2,7 @@
 
 use crate::{Fault, Located, Place};
 
-/// The line above and below the front matter.
+/// The line before and after the front matter.
 const FENCE: &str = "---";
 
 /// The parts of a worker file.
@@ -10,17 +10,17 @@ const FENCE: &str = "---";
 pub struct Parts<'a> {
     /// The text between the lines `---`.
     pub yaml: &'a str,
-    /// The line on which the YAML begins, from 1.
+    /// The 1-based line on which the YAML begins.
     pub yaml_line: usize,
-    /// The text below, without the white space around it and with `\n` as line end.
+    /// The text below the front matter, without surrounding white space and with `\n` as line end.
     pub instructions: Option<Located<String>>,
 }
 
-/// Splits a text at the two lines `---`; only blank lines may stand above the first.
+/// Splits a text at the two lines `---`; only blank lines may precede the first.
 ///
 /// # Errors
 ///
-/// Returns the line that is missing.
+/// Returns a fault for a missing line.
 pub fn split(text: &str) -> Result<Parts<'_>, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = Lines { text, offset: 0, number: 0 };

@@ -1,4 +1,4 @@
-//! The key `input_model_ref`: whose arguments a worker takes.
+//! The key `input_model_ref`: the item or class whose arguments a worker takes.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ pub enum InputModel {
     Python(String),
 }
 
-/// Returns the fault of a class of Python where nothing describes the arguments otherwise.
+/// Returns the fault of a Python class, if the arguments have no other description.
 pub(crate) fn unread(class: &str) -> String {
     format!("`input_model_ref`: the Python class `{class}` cannot be read; write its fields as `input_schema`")
 }
 
-/// Reads the name of an item, or of a class of Python.
+/// Reads the name of an item or a Python class.
 pub(crate) fn read(node: Node, reader: &mut Reader<'_>) -> Option<InputModel> {
     let Located { place, value } = reader.string(node)?;
     if is_registrable(&value) {

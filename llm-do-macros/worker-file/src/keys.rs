@@ -2,25 +2,29 @@
 
 use std::time::Duration;
 
+use crate::attachments::ATTACHMENTS;
 use crate::input_model::{self, InputModel};
 use crate::limits::LIMITS;
 use crate::mcp_server::read_mcp_items;
 use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
 use crate::settings::SETTINGS;
-use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, TEXTS, Value};
+use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, TEXTS, Value, checked};
 use crate::values::Reader;
 use crate::word::{EFFECTS, OutputMode};
 use crate::yaml::{Content, Key, Node};
-use crate::{Fault, Located, Place, did_you_mean, schema, server_side};
+use crate::{Fault, Located, Place, did_you_mean, schema, server_side, shadow};
 
 /// The fault of a worker with both `model` and `compatible_models`.
 pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
-/// The fault of a worker that may make no request.
+/// The fault of a worker that may not make any request.
 pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one request to the model";
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
-/// The fault of a reason without the effect that it is for.
+/// The lowest `max_result`, in bytes: a shortened result has its beginning, its end and a notice.
+pub const MIN_RESULT: u64 = 1_024;
+
+/// The fault of a reason without its effect.
 pub const REASON_WITHOUT_EFFECT: &str =
     "`effect_reason` needs `effect`: it states why a call changes less than its tools may";
 /// The fault of a blank reason.
@@ -94,6 +98,16 @@ pub const KEYS: &[KeyDef] = &[
         "A map with limits for a call and all nested calls together. Default: those of the run",
     ),
     KeyDef::new(
+        "max_result",
+        |node, reader| max_result(&node, reader),
+        "How many bytes of a result of a tool its model gets, at least 1024; it reads the rest in parts. Default: set by the runtime",
+    ),
+    KeyDef::new(
+        "attachments",
+        |node, reader| table::read_map(ATTACHMENTS, node, reader).map(Value::Attachments),
+        "A map of what the files of a prompt may be. Default: any, of at most 20 MiB each if they are read",
+    ),
+    KeyDef::new(
         "timeout",
         |node, reader| timeout(&node, reader),
         "How long a call may take. Default: as long as its caller",
@@ -117,6 +131,17 @@ pub const KEYS: &[KeyDef] = &[
         |node, reader| schema::output(node, reader).map(Value::Json),
         "The JSON schema of the result. With an attribute, its names, `required` and simple types must match the return type, \
          which is checked when the registry is built; at run time, the result is plain text by default",
+    ),
+    KeyDef::new(
+        "hybrid",
+        shadow::item_name,
+        "At run time: a tool that answers first, as by `RuntimeBuilder::hybrid`; the worker answers where it abstains or fails",
+    ),
+    KeyDef::new(
+        "shadow",
+        shadow::read,
+        "At run time: `{ with: TOOL, every: 10 }` compares the worker with a tool at every tenth call, and reports whether they agree. \
+         Of the tool of `hybrid`, the worker checks the answers; any other tool runs beside the worker. Default of `every`: 1",
     ),
     KeyDef::new("skills", skills, "In a project: `all`, or a list of the skills that it may read"),
     KeyDef::new(
@@ -170,7 +195,7 @@ impl Keys {
         let given = entries.iter().map(|(key, _)| key.clone()).collect();
         faults.extend(entries.iter().filter_map(|(key, _)| unsupported(key)));
         let supported = entries.into_iter().filter(|(key, _)| unsupported(key).is_none());
-        // A value that begins below its key is reported at the key.
+        // A value that begins on a line below its key is reported at the key.
         let at_key = supported.map(|(key, node)| {
             let place = key.place;
             (key, Node { place, ..node })
@@ -195,7 +220,8 @@ impl Keys {
         ["tools", "toolsets"].into_iter().filter_map(move |name| self.get(name)).flat_map(Value::texts)
     }
 
-    /// Returns a fault for each key that works only in files of a project: elsewhere nothing would report that it has no effect.
+    /// Returns a fault for each key that has an effect only in files of a project, since other readers would not report
+    /// it.
     #[must_use]
     pub fn outside_project(&self) -> Vec<Fault> {
         let of_project = self.entries.iter().filter(|entry| entry.value.is_of_project());
@@ -206,7 +232,7 @@ impl Keys {
         of_project.map(fault).chain(class).collect()
     }
 
-    /// Returns the class of Python that describes the arguments, unless a schema does.
+    /// Returns the Python class that describes the arguments, unless a schema does.
     #[must_use]
     pub fn unread_class(&self) -> Option<Located<&str>> {
         match self.input_model()? {
@@ -215,7 +241,7 @@ impl Keys {
         }
     }
 
-    /// Returns whose arguments the worker takes, unless it has a schema of them.
+    /// Returns the source of the worker's arguments, unless it has a schema of them.
     #[must_use]
     pub fn input_model(&self) -> Option<Located<&InputModel>> {
         let place = self.place_of("input_model_ref").filter(|_| self.place_of("input_schema").is_none())?;
@@ -241,7 +267,7 @@ impl Keys {
         }
     }
 
-    /// Reports two definitions of the arguments; a class of Python defines nothing here.
+    /// Reports two definitions of the arguments; a Python class does not count.
     fn check_inputs(&self, faults: &mut Vec<Fault>) {
         let Some(Value::InputModel(InputModel::Item(_))) = self.get("input_model_ref") else { return };
         if let (Some(place), Some(_)) = (self.place_of("input_model_ref"), self.place_of("input_schema")) {
@@ -249,7 +275,7 @@ impl Keys {
         }
     }
 
-    /// Reports tools with the same registered name: the model could not distinguish them.
+    /// Reports tools with the same registered name, which the model could not distinguish.
     fn check_tools(&self, faults: &mut Vec<Fault>) {
         let mut tools: Vec<_> = self.tools().collect();
         tools.sort_by_key(|tool| tool.place);
@@ -268,14 +294,6 @@ fn unsupported(key: &Key) -> Option<Fault> {
     Some(Fault::new(key.place, format!("unsupported key `{name}`: {instead}")))
 }
 
-fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Value> {
-    let text = reader.string(node)?;
-    match check(&text.value) {
-        Ok(()) => Some(Value::Text(text.value)),
-        Err(message) => reader.fault(text.place, message),
-    }
-}
-
 /// Reads a list of names and paths; no value is an empty list.
 fn tools(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
     if node.content == Content::Null {
@@ -289,6 +307,26 @@ fn tools(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
 fn max_turns(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
     let turns: u32 = reader.count(node, u32::MAX)?;
     if turns == 0 { reader.fault(node.place, ZERO_TURNS) } else { Some(Value::Count(turns.into())) }
+}
+
+/// Checks how many bytes of a result a model gets.
+///
+/// # Errors
+///
+/// Returns the fault if they are too few.
+pub fn check_max_result(bytes: u64) -> Result<(), String> {
+    if bytes >= MIN_RESULT {
+        return Ok(());
+    }
+    Err(format!("`max_result` is {bytes}, but a shortened result needs at least {MIN_RESULT} bytes"))
+}
+
+fn max_result(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
+    let bytes = reader.count(node, u64::MAX)?;
+    match check_max_result(bytes) {
+        Ok(()) => Some(Value::Count(bytes)),
+        Err(fault) => reader.fault(node.place, fault),
+    }
 }
 
 fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
@@ -333,7 +371,7 @@ fn context(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
     }
 }
 
-/// Reads servers; what other programs ignore is a fault here.
+/// Reads servers; keys that other programs ignore are faults here.
 fn servers(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
     let mut notes = Vec::new();
     let servers = read_mcp_items(reader, node, &mut notes);

@@ -1,9 +1,9 @@
 //! The reader of llm-do's worker files: YAML front matter with the settings of a worker, and its instructions in Markdown;
 //! with the feature `mcp`, also the reader of snapshots of MCP servers.
 //!
-//! The attribute `#[worker(file = "..")]` reads files with it at compile time, `llm-do` at run time, so that both accept
-//! the same files and report the same faults. `llm_do::worker` documents the format. This crate has no API of its own to
-//! keep stable: depend on `llm-do` instead.
+//! The attribute `#[worker(file = "..")]` reads files with it at compile time, `llm-do` at run time, so that both
+//! accept the same files and report the same faults. `llm_do::worker` documents the format. This crate has no stable
+//! API: depend on `llm-do` instead.
 //!
 //! [`read`] collects all faults of a file, each with its place:
 //!
@@ -21,6 +21,7 @@
 //! ```
 
 mod amount;
+mod attachments;
 mod bounds;
 mod doc_links;
 mod duration;
@@ -37,6 +38,7 @@ mod name;
 mod schema;
 mod server_side;
 mod settings;
+mod shadow;
 #[cfg(feature = "mcp")]
 mod snapshot;
 mod suggestion;
@@ -46,6 +48,7 @@ mod word;
 mod yaml;
 
 pub use self::amount::{InvalidAmount, parse_amount};
+pub use self::attachments::{ATTACHMENTS, check_media_type};
 pub use self::bounds::{MAX_SIZE, too_large};
 pub use self::doc_links::without_item_links;
 pub use self::duration::{InvalidDuration, parse_duration};
@@ -53,7 +56,10 @@ pub use self::fault::{Fault, Located, Place};
 pub use self::file::{Reading, WorkerFile, read, read_keys};
 pub use self::front_matter::{Parts, split as split_front_matter};
 pub use self::input_model::InputModel;
-pub use self::keys::{BLANK_REASON, KEYS, Keys, MODEL_CHOICE, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS};
+pub use self::keys::{
+    BLANK_REASON, KEYS, Keys, MIN_RESULT, MODEL_CHOICE, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS,
+    check_max_result,
+};
 pub use self::limits::LIMITS;
 #[cfg(feature = "mcp")]
 pub use self::mcp_name::{MCP_SAMPLING, mcp_sampling_name, mcp_tool_name, mcp_toolset_name};

@@ -19,7 +19,7 @@ pub const LIMITS: &[KeyDef] = &[
     KeyDef::new("wall_time", DURATION, "Wall-clock time since the start of the call"),
 ];
 
-/// Reads an amount; a number is read as its shortest decimal representation, which is what the file contains.
+/// Reads an amount; a number is read as its shortest decimal representation, which equals the text of the file.
 fn cost(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
     let amount = match &node.content {
         Content::Whole(dollars) => parse_amount(&dollars.to_string()),

@@ -4,13 +4,13 @@ use std::hash::{Hash, Hasher};
 
 use siphasher::sip::SipHasher13;
 
-/// The beginning of the names of tools by which servers ask a model.
+/// The prefix of the names of tools by which servers ask a model.
 pub const MCP_SAMPLING: &str = "mcp_sampling__";
 const PREFIX: &str = "mcp__";
 const SEPARATOR: &str = "__";
-/// The longest name that every provider accepts, in bytes.
+/// The maximum length of a name that every provider accepts, in bytes.
 const MAX_NAME: usize = 64;
-/// The longest part for the server.
+/// The maximum length of the server's part.
 const MAX_SERVER: usize = 32;
 
 /// Returns the name of the toolset of an MCP server: `mcp__SERVER`.
@@ -56,9 +56,9 @@ pub fn mcp_sampling_name(server: &str) -> String {
     format!("{MCP_SAMPLING}{}", server_part(server))
 }
 
-/// Returns the name of a server, or one made of it.
+/// Returns the name of a server, or a derived name.
 ///
-/// Without `__`, and without `_` at its ends, it is clear where the name of the tool begins.
+/// Without `__`, and without `_` at its ends, so that the start of the tool's name is unambiguous.
 fn server_part(server: &str) -> String {
     let is_clear = !server.contains(SEPARATOR) && !server.starts_with('_') && !server.ends_with('_');
     if (1..=MAX_SERVER).contains(&server.len()) && server.chars().all(is_allowed) && is_clear {
@@ -67,7 +67,7 @@ fn server_part(server: &str) -> String {
     mapped(server, MAX_SERVER, '-', |letter| letter == '-' || letter.is_ascii_alphanumeric())
 }
 
-/// Returns a name with other characters replaced, and with a digest of the whole name at the end.
+/// Returns a name with invalid characters replaced, and with a digest of the whole name at the end.
 fn mapped(name: &str, room: usize, filler: char, is_kept: impl Fn(char) -> bool) -> String {
     let digest = format!("{filler}{:08x}", digest(name));
     let letters = name.chars().take(room - digest.len());

@@ -9,12 +9,12 @@ use crate::values::Reader;
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located};
 
-/// A server, as a file describes it: variables are not replaced yet.
+/// A server as a file describes it, before variables are replaced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpServer {
     /// The name, at the place of the definition.
     pub name: Located<String>,
-    /// How it is reached.
+    /// The connection to it.
     pub transport: McpTransport,
     /// The timeout of each call, in milliseconds.
     pub timeout: Option<u64>,
@@ -24,7 +24,7 @@ pub struct McpServer {
     pub optional: bool,
 }
 
-/// How a server is reached.
+/// The connection to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the files")]
 pub enum McpTransport {
@@ -32,24 +32,24 @@ pub enum McpTransport {
     Command { program: String, arguments: Vec<String>, variables: Vec<(String, String)> },
     /// A URL.
     Http { url: String, headers: Vec<(String, String)>, oauth: McpOAuth },
-    /// A type that is not supported: the server is left out.
+    /// An unsupported type: the server is omitted.
     Unsupported { kind: String },
-    /// A server that its file switches off.
+    /// A server that its file disables.
     Disabled,
 }
 
-/// How the user logs in at a server.
+/// The login of the user at a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpOAuth {
     /// The id of a program that is registered with the authorization server.
     pub client_id: Option<String>,
     /// The port of the redirect on this machine.
     pub callback_port: Option<u16>,
-    /// The scopes to ask for.
+    /// The requested scopes.
     pub scopes: Vec<String>,
 }
 
-/// A server that a worker has: one of the project, or one of its own.
+/// A server of a worker: a server of the project, or one that the worker defines.
 #[derive(Clone, Debug, PartialEq)]
 pub enum McpServerItem {
     /// The server of the project with this name.
@@ -58,14 +58,15 @@ pub enum McpServerItem {
     Inline(McpServer),
 }
 
-/// Reads the map of servers by name in `field`; notes are about what has no effect.
+/// Reads the map of servers by name in `field`; notes are about keys and values without an effect.
 fn read_mcp_servers(field: &str, node: Node, faults: &mut Vec<Fault>, notes: &mut Vec<Fault>) -> Vec<McpServer> {
     let entries = Reader { key: field, faults }.map(node).unwrap_or_default();
     let mut reading = Reading { faults, notes };
     entries.into_iter().filter_map(|(name, node)| reading.server(field, &name, node)).collect()
 }
 
-/// Reads a list of servers: names, and maps of definitions by name. The names may be separated by commas instead. `None`: it has faults.
+/// Reads a list of servers: names, and maps of definitions by name. The names may be separated by commas instead.
+/// Returns `None` if it has faults.
 #[must_use]
 pub fn read_mcp_items(
     reader: &mut Reader<'_>,
@@ -126,7 +127,7 @@ impl McpServerItem {
     }
 }
 
-/// Reads one server of the map in `field`; `None` if it has faults. Notes are about what has no effect.
+/// Reads one server of the map in `field`; `None` if it has faults. Notes are about keys and values without an effect.
 #[must_use]
 pub fn read_mcp_server(
     field: &str,

@@ -2,7 +2,7 @@
 
 /// The name of the tool through which models return a worker's result; no worker may have it.
 pub const RESERVED_NAME: &str = "final_result";
-/// The longest name that every provider accepts, in bytes.
+/// The maximum length of a name that every provider accepts, in bytes.
 const MAX_NAME: usize = 64;
 /// Keywords of Rust 2024, except those that can begin a path.
 const KEYWORDS: [&str; 49] = [
@@ -16,7 +16,7 @@ const KEYWORDS: [&str; 49] = [
 ///
 /// # Errors
 ///
-/// Returns what is wrong, if the name is reserved or models do not accept it.
+/// Returns a message if the name is reserved or models do not accept it.
 pub fn check_worker_name(name: &str) -> Result<(), String> {
     if name == RESERVED_NAME {
         return Err(format!(
@@ -33,7 +33,7 @@ pub fn check_worker_name(name: &str) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// Returns what is expected.
+/// Returns the expected form.
 pub fn check_model_name(name: &str) -> Result<(), String> {
     match name.split_once(':') {
         Some((provider, model)) if !provider.trim().is_empty() && !model.trim().is_empty() => Ok(()),
@@ -41,7 +41,7 @@ pub fn check_model_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// Returns the registered name that an item of `tools` or `toolsets` stands for: of a path, its last segment.
+/// Returns the registered name of an item of `tools` or `toolsets`; for a path, its last segment.
 ///
 /// ```
 /// # use llm_do_worker_file::tool_name;

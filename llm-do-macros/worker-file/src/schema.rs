@@ -6,7 +6,7 @@ use crate::yaml::{Content, Node};
 /// The fault of an `input_schema` of another type.
 pub const NOT_AN_OBJECT: &str = "`input_schema` must have `type: object`: arguments have names";
 
-/// Reads a schema, which is a map. That it is a valid schema is checked at run time.
+/// Reads a schema, which is a map. Whether the schema is valid is checked at run time.
 pub(crate) fn output(node: Node, reader: &mut Reader<'_>) -> Option<Node> {
     match node.content {
         Content::Map(_) => Some(node),

@@ -48,7 +48,7 @@ fn tool(node: Node, reader: &mut Reader<'_>) -> Option<Located<ServerSideTool>> 
     Some(Located { place, value: ServerSideTool { kind, settings } })
 }
 
-/// Returns the name of the tool, and the settings beside it.
+/// Returns the name of the tool, and its settings.
 fn tool_type(node: Node, reader: &mut Reader<'_>) -> Option<(String, Vec<(Key, Node)>)> {
     match node.content {
         Content::String(word) => Some((word, Vec::new())),

@@ -21,9 +21,9 @@ use crate::suggestion::did_you_mean;
 const VERSION: u64 = 1;
 const KEYS: [&str; 3] = ["version", "server", "tools"];
 
-/// The tools of an MCP server at one time: what a `.mcp.json` snapshot contains.
+/// The tools of an MCP server at one time: the content of a `.mcp.json` snapshot.
 ///
-/// [`FromStr`] reads the file and [`Display`](fmt::Display) writes it, always with the same text for the same tools: tools are
+/// [`FromStr`] reads the file and [`Display`](fmt::Display) writes it, with equal texts for equal tools: tools are
 /// sorted by name, and schemas are kept as the server lists them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
@@ -32,9 +32,9 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns a snapshot of tools as the protocol lists them: JSON objects with `name`, `inputSchema` and so on.
+    /// Returns a snapshot of tools in the form of the protocol: JSON objects with `name`, `inputSchema` and so on.
     ///
-    /// What the protocol may list besides, such as icons, is left out.
+    /// Further data, such as icons, is omitted.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl Snapshot {
         snapshot.finish(faults).map_err(|(_, error)| error)
     }
 
-    /// Reads a snapshot; with faults, also returns what is valid.
+    /// Reads a snapshot; with faults, also returns the valid part.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Snapshot {
         faults.extend(file.keys().map(|key| unknown_key(key, &KEYS)));
     }
 
-    /// Sorts the tools, and keeps only the first of each name.
+    /// Sorts the tools, and keeps only the first with each name.
     fn finish(mut self, mut faults: Vec<String>) -> Result<Self, (Self, SnapshotError)> {
         self.tools.sort_by(|one, other| one.name.cmp(&other.name));
         let mut known = BTreeSet::new();
@@ -140,7 +140,7 @@ fn unknown_key(key: &str, known: &[&str]) -> String {
     format!("unknown key `{key}`{}\nkeys: {list}", did_you_mean(key, known.iter().copied()))
 }
 
-/// The faults of a snapshot: all of them, not only the first.
+/// All faults of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotError {
     faults: Vec<String>,

@@ -1,6 +1,6 @@
 //! Suggestions for misspelled words.
 
-/// Returns ``; did you mean `candidate`?`` for the candidate that is most like `word`, or nothing if none is similar.
+/// Returns ``; did you mean `candidate`?`` for the most similar candidate; empty if none is similar.
 ///
 /// ```
 /// # use llm_do_worker_file::did_you_mean;
@@ -12,12 +12,13 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
 }
 
-/// The maximum length of words that are compared, in bytes: comparing takes the product of their lengths.
+/// The maximum length of compared words, in bytes: a comparison takes time proportional to the product of their
+/// lengths.
 const MAX_WORD: usize = 256;
-/// The maximum sum of these products for one word: candidates after it are not compared.
+/// The maximum sum of these products for one word; further candidates are not compared.
 const MAX_WORK: usize = 1 << 20;
 
-/// Returns the candidate that is most like `word`, if one is similar.
+/// Returns the most similar candidate, if any is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > MAX_WORD {
         return None;

@@ -1,4 +1,5 @@
-//! Tables of keys: the keys that a map of a worker file may have, each with the reader of its value and its documentation.
+//! Tables of keys: the keys that a map of a worker file may have, each with the reader of its value and its
+//! documentation.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::{Fault, Located, Place};
 pub struct KeyDef {
     /// The name in files.
     pub name: &'static str,
-    /// What the value is, in the documentation.
+    /// The documentation of the value.
     pub doc: &'static str,
     read: Read,
 }
@@ -42,7 +43,7 @@ impl KeyDef {
 pub struct Entry {
     /// The name.
     pub name: &'static str,
-    /// Where the key begins.
+    /// The place of the key.
     pub place: Place,
     /// The value.
     pub value: Value,
@@ -67,23 +68,27 @@ pub enum Value {
     Amount(u128),
     /// A JSON schema, or fields of a request.
     Json(Node),
-    /// How the model returns the output.
+    /// The way in which the model returns the output.
     Output(OutputMode),
-    /// What a call may change: a word of `llm_do::Effect`.
+    /// The possible effect of a call: a word of `llm_do::Effect`.
     Effect(&'static str),
-    /// How much the model thinks: a word of `llm_do::model::ThinkingLevel`.
+    /// The level of thinking: a word of `llm_do::model::ThinkingLevel`.
     Thinking(&'static str),
     /// The keys of `settings`.
     Settings(Vec<Entry>),
     /// The keys of `limits`.
     Limits(Vec<Entry>),
+    /// The keys of `attachments`.
+    Attachments(Vec<Entry>),
     /// The tools that the provider runs.
     ServerSideTools(Vec<Located<ServerSideTool>>),
-    /// Whose arguments the worker takes.
+    /// The source of the worker's arguments.
     InputModel(InputModel),
-    /// The skills of the project that it may read.
+    /// The keys of `shadow`.
+    Shadow(Vec<Entry>),
+    /// The skills of the project that the worker may read.
     Skills(Skills),
-    /// What of the project joins its instructions.
+    /// The file of the project that is added to its instructions.
     Context(Context),
     /// The MCP servers whose tools it gets.
     McpServers(Vec<McpServerItem>),
@@ -92,7 +97,7 @@ pub enum Value {
 /// A server-side tool with its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerSideTool {
-    /// Which tool it is.
+    /// The kind of the tool.
     pub kind: ServerSideKind,
     /// Its settings.
     pub settings: Vec<Entry>,
@@ -127,7 +132,7 @@ impl Value {
     }
 }
 
-/// Reads keys, and returns them in the order of the table. A key that it does not have is a fault, in which `of` names the map.
+/// Reads keys, and returns them in the order of the table. An unknown key is a fault; `of` describes the map in it.
 pub(crate) fn read(
     table: &[KeyDef],
     of: &str,
@@ -159,4 +164,13 @@ pub(crate) fn read_map(table: &[KeyDef], node: Node, reader: &mut Reader<'_>) ->
 
 fn position(table: &[KeyDef], key: &Key) -> Option<usize> {
     table.iter().position(|def| def.name == key.name)
+}
+
+/// Reads a text that passes a check.
+pub(crate) fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Value> {
+    let text = reader.string(node)?;
+    match check(&text.value) {
+        Ok(()) => Some(Value::Text(text.value)),
+        Err(message) => reader.fault(text.place, message),
+    }
 }

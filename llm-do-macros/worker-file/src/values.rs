@@ -8,7 +8,7 @@ use crate::duration::parse_duration;
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, Place, did_you_mean};
 
-/// Where the keys are documented.
+/// The reference to the documentation of the keys.
 pub(crate) const DOCUMENTATION: &str = "see \"Keys of a worker file\" in the documentation of `llm_do::worker`";
 
 /// Reads the value of one key.
@@ -21,7 +21,7 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reports a fault and returns no value.
+    /// Reports a fault and returns `None`.
     pub fn fault<T>(&mut self, place: Place, message: impl Into<String>) -> Option<T> {
         self.faults.push(Fault::new(place, message));
         None
@@ -32,7 +32,7 @@ impl Reader<'_> {
         self.fault(place, format!("`{}`: {message}", self.key))
     }
 
-    /// Reports a value of the wrong type; `expected` describes the right one.
+    /// Reports a value of the wrong type; `expected` describes the right type.
     pub fn wrong<T>(&mut self, expected: impl Display, node: &Node) -> Option<T> {
         if node.content == Content::Invalid {
             return None;

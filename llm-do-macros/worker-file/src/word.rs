@@ -1,4 +1,4 @@
-//! The words that stand for an effect, an output mode or a server-side tool, in files and in attributes.
+//! The words for an effect, an output mode or a server-side tool, in files and in attributes.
 
 use crate::did_you_mean;
 
@@ -33,7 +33,8 @@ impl ServerSideKind {
         }
     }
 
-    /// Returns whether it runs code that a model wrote, so that its effect is unknown; a call of any other kind changes nothing.
+    /// Returns whether it runs code that a model wrote, so that its effect is unknown; calls of all other kinds are
+    /// read-only.
     #[must_use]
     pub fn runs_code(self) -> bool {
         match self {
@@ -42,11 +43,11 @@ impl ServerSideKind {
         }
     }
 
-    /// Returns the kind of that name.
+    /// Returns the kind with this name.
     ///
     /// # Errors
     ///
-    /// Returns the names that exist.
+    /// Returns the list of known names.
     pub fn named(word: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
             let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));

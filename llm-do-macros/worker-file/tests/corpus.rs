@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
-use llm_do_worker_file::{Entry, KEYS, KeyDef, Keys, LIMITS, MAX_SIZE, Place, SETTINGS, Value, WEB_SEARCH, read};
+use llm_do_worker_file::{
+    ATTACHMENTS, Entry, KEYS, KeyDef, Keys, LIMITS, MAX_SIZE, Place, SETTINGS, Value, WEB_SEARCH, read,
+};
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(folder);
@@ -71,14 +73,16 @@ fn a_file_of_the_corpus_has_every_key_of_the_tables() {
     let names = |entries: &[Entry]| entries.iter().map(|entry| entry.name).collect::<Vec<_>>();
     let known = |table: &[KeyDef]| table.iter().map(|def| def.name).collect::<Vec<_>>();
     let keys = every_key();
-    // Not with `model`, and only in a project.
-    let others = ["compatible_models", "skills", "context", "mcp_servers"];
+    // Not with `model`, only at run time, and only in a project.
+    let others = ["compatible_models", "hybrid", "shadow", "skills", "context", "mcp_servers"];
     let expected: Vec<_> = known(KEYS).into_iter().filter(|name| !others.contains(name)).collect();
     assert_eq!(names(&keys.entries), expected);
     let Value::Settings(settings) = value(&keys.entries, "settings") else { panic!("{keys:?}") };
     assert_eq!(names(settings), known(SETTINGS));
     let Value::Limits(limits) = value(&keys.entries, "limits") else { panic!("{keys:?}") };
     assert_eq!(names(limits), known(LIMITS));
+    let Value::Attachments(attachments) = value(&keys.entries, "attachments") else { panic!("{keys:?}") };
+    assert_eq!(names(attachments), known(ATTACHMENTS));
     let Value::ServerSideTools(tools) = value(&keys.entries, "server_side_tools") else { panic!("{keys:?}") };
     let search = tools.iter().find(|tool| !tool.value.settings.is_empty()).unwrap();
     assert_eq!(names(&search.value.settings), known(WEB_SEARCH)[1..], "`tool_type` is the kind");

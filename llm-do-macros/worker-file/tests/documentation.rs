@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect_file;
-use llm_do_worker_file::{KEYS, KeyDef, LIMITS, SETTINGS, WEB_SEARCH};
+use llm_do_worker_file::{ATTACHMENTS, KEYS, KeyDef, LIMITS, SETTINGS, WEB_SEARCH};
 
 /// Returns a table of keys in Markdown.
 fn table(heading: &str, of: &str, keys: &[KeyDef]) -> String {
@@ -20,6 +20,7 @@ fn the_page_of_worker_files_is_made_from_the_tables() {
         table("# Keys of a worker file", "", KEYS),
         table("## Settings of a worker file", " of `settings`", SETTINGS),
         table("## Limits of a worker file", " of `limits`", LIMITS),
+        table("## Attachments of a worker file", " of `attachments`", ATTACHMENTS),
         table("## Web search of a worker file", " of a tool in `server_side_tools`", WEB_SEARCH),
     ];
     expect_file!["../../docs/worker_file_keys.md"].assert_eq(&page.join("\n"));

@@ -65,10 +65,12 @@ impl AnthropicBuilder {
         }
         Ok(AnthropicModel {
             name: format!("{PROVIDER}:{}", self.config.model),
+            profile: self.config.profile.unwrap_or_else(|| {
+                self.config.capabilities.with_window_of(PROVIDER, &self.config.model, capabilities.profile())
+            }),
             model: self.config.model.into(),
             endpoint: Arc::new(endpoint),
             betas,
-            profile: self.config.profile.unwrap_or_else(|| capabilities.profile()),
             capabilities,
             retries: self.config.retries,
         })

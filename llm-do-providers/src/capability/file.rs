@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::table::{Api, Capabilities, CapabilityEntry, CapabilityTable, CapabilityTableError, PROVIDERS, Row};
 use super::version::{Version, VersionRange};
+use super::window::WindowRow;
 use crate::model_pattern::{ModelPattern, is_day};
 
 /// The built-in table.
@@ -17,6 +18,8 @@ pub(super) const BUILTIN: &str = include_str!("../../capabilities.json");
 struct File {
     date: String,
     models: Vec<Value>,
+    #[serde(default)]
+    windows: Vec<Value>,
 }
 
 /// One row of a file, for all models that it names.
@@ -35,7 +38,7 @@ struct FileRow {
 /// Reads a table.
 pub(super) fn read(json: &str) -> Result<CapabilityTable, CapabilityTableError> {
     let fault = |error| CapabilityTableError::new(format!("invalid capability table: {error}"));
-    let File { date, models } = serde_json::from_str(json).map_err(fault)?;
+    let File { date, models, windows } = serde_json::from_str(json).map_err(fault)?;
     check_day("date", &date).map_err(CapabilityTableError::new)?;
     let mut rows = Vec::with_capacity(models.len());
     for (index, row) in models.into_iter().enumerate() {
@@ -43,7 +46,12 @@ pub(super) fn read(json: &str) -> Result<CapabilityTable, CapabilityTableError> 
             FileRow::read(row).map_err(|fault| CapabilityTableError::new(format!("row {}: {fault}", index + 1)))?,
         );
     }
-    Ok(CapabilityTable::new(date, rows))
+    let mut read = Vec::with_capacity(windows.len());
+    for (index, row) in windows.into_iter().enumerate() {
+        let fault = |fault| CapabilityTableError::new(format!("row {} of `windows`: {fault}", index + 1));
+        read.extend(WindowRow::read(row).map_err(fault)?);
+    }
+    Ok(CapabilityTable::new(date, rows, read))
 }
 
 /// Reads what the models support that `pattern`, `provider:model`, matches.
@@ -158,6 +166,27 @@ mod tests {
         assert!(fault(&gemini).contains("unknown field `cap`"), "{}", fault(&gemini));
         assert!(fault(&json!({"models": []})).contains("missing field `date`"));
         assert!(fault(&json!({"date": "today", "models": []})).contains("invalid `date` `today`: expected a day"));
+        let windows = |row: Value| json!({"date": "2026-01-01", "models": [], "windows": [row]});
+        let faults = [
+            (json!({"provider": "openai", "models": ["a"]}), "row 1 of `windows`: missing field `context_window`"),
+            (json!({"provider": "openai", "models": [], "context_window": 9}), "`models` needs at least one name"),
+            (
+                json!({"provider": "lab", "models": ["a"], "context_window": 9}),
+                "unknown provider `lab`; expected one of",
+            ),
+            (
+                json!({"provider": "openai", "models": ["a"], "context_window": 0}),
+                "`openai:a`: a window has at least 1",
+            ),
+            (
+                json!({"provider": "openai", "models": ["a"], "context_window": 9, "seen": "today"}),
+                "invalid `seen` `today`: expected a day",
+            ),
+        ];
+        for (row, text) in faults {
+            let fault = fault(&windows(row));
+            assert!(fault.contains(text), "{fault}");
+        }
         assert!(read("{").unwrap_err().to_string().contains("line 1"));
     }
 }

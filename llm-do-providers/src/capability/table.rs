@@ -10,7 +10,11 @@ use super::file;
 use super::gemini::GeminiCapabilities;
 use super::openai::OpenAiCapabilities;
 use super::version::{Version, VersionRange};
+use super::window::{WindowEntry, WindowRow};
 use crate::dated_rows::DatedRows;
+use crate::model::ContextWindow;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+use crate::model::Profile;
 use crate::model_pattern::{ModelPattern, Rank};
 
 /// The built-in table.
@@ -68,6 +72,7 @@ const ALIASES: [(&str, &str); 2] = [("moonshot", "openai"), ("openai-responses",
 #[derive(Clone, Debug)]
 pub struct CapabilityTable {
     listed: DatedRows<Row>,
+    windows: DatedRows<WindowRow>,
 }
 
 /// What a model supports, with the source.
@@ -133,7 +138,7 @@ impl CapabilityTable {
     /// Returns the built-in table; it is shared, so this is cheap.
     #[must_use]
     pub fn builtin() -> Self {
-        Self { listed: DatedRows::Builtin(|| &BUILTIN.listed) }
+        Self { listed: DatedRows::Builtin(|| &BUILTIN.listed), windows: DatedRows::Builtin(|| &BUILTIN.windows) }
     }
 
     /// Parses your own table, without the built-in rows.
@@ -194,6 +199,9 @@ impl CapabilityTable {
     /// | `tool_search` | as above, over the Responses API | `false` |
     /// | `programmatic_tool_calling` | whether the Responses API runs the model's code, which may call tools | `false` |
     ///
+    /// A table may have `windows` beside `models`: rows with `provider`, `models`, `context_window` (the tokens of a request and its
+    /// answer), and optionally `max_input_tokens`, `max_output_tokens`, `source` and `seen`.
+    ///
     /// # Errors
     ///
     /// Returns an error that names the row and the key, or the line, if the text is not a valid table.
@@ -224,7 +232,7 @@ impl CapabilityTable {
     /// Returns this table, with the rows of `base` for models that are missing here; the date is that of this table.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
-        Self { listed: self.listed.over(&base.listed) }
+        Self { listed: self.listed.over(&base.listed), windows: self.windows.over(&base.windows) }
     }
 
     /// Returns the entry for a model, `provider:model`.
@@ -239,8 +247,48 @@ impl CapabilityTable {
         self.rows().iter().map(|row| &row.entry)
     }
 
-    pub(super) fn new(date: String, rows: Vec<Row>) -> Self {
-        Self { listed: DatedRows::new(date, rows) }
+    /// Sets the window of a model, or of several by a pattern with `*`; it takes precedence over one with the same name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `model` is not `provider:model` with a known provider, or if the window has no tokens.
+    pub fn with_window(mut self, model: &str, window: ContextWindow) -> Result<Self, CapabilityTableError> {
+        self.windows.push(WindowRow::new(model.trim(), window).map_err(CapabilityTableError::new)?);
+        Ok(self)
+    }
+
+    /// Returns how many tokens a model, `provider:model`, takes and returns, if the table knows it.
+    ///
+    /// Windows have rows of their own, which are found like the entries of models.
+    #[must_use]
+    pub fn window(&self, model: &str) -> Option<&WindowEntry> {
+        let (provider, model) = model.trim().split_once(':')?;
+        let provider = provider.to_ascii_lowercase();
+        let found = self.best_window(&ModelName::new(&provider, model));
+        found.or_else(|| self.best_window(&ModelName::new(alias(&provider)?, model)))
+    }
+
+    /// Returns a profile with the window of a model, if the table knows it.
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+    pub(crate) fn with_window_of(&self, provider: &str, model: &str, profile: Profile) -> Profile {
+        let window = self.window(&format!("{provider}:{model}")).map(|entry| entry.window);
+        Profile { window, ..profile }
+    }
+
+    /// Lists the windows in the order in which they were added.
+    pub fn windows(&self) -> impl Iterator<Item = &WindowEntry> {
+        self.windows.rows().iter().map(|row| &row.entry)
+    }
+
+    fn best_window(&self, name: &ModelName) -> Option<&WindowEntry> {
+        let rank = |row: &WindowRow| row.pattern.rank(&name.full).max(row.pattern.rank(&name.short));
+        let ranked = self.windows.rows().iter().filter_map(|row| Some((rank(row)?, &row.entry)));
+        // The last of equal matches wins.
+        ranked.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
+    }
+
+    pub(super) fn new(date: String, rows: Vec<Row>, windows: Vec<WindowRow>) -> Self {
+        Self { listed: DatedRows::new(date.clone(), rows), windows: DatedRows::new(date, windows) }
     }
 
     /// Returns what a model supports over the Messages API.
@@ -272,8 +320,8 @@ impl CapabilityTable {
 
     fn row(&self, provider: &str, model: &str) -> Option<&Row> {
         let provider = provider.to_ascii_lowercase();
-        let alias = || ALIASES.into_iter().find(|(alias, _)| *alias == provider).map(|(_, listed)| listed);
-        self.best(&ModelName::new(&provider, model)).or_else(|| self.best(&ModelName::new(alias()?, model)))
+        let found = self.best(&ModelName::new(&provider, model));
+        found.or_else(|| self.best(&ModelName::new(alias(&provider)?, model)))
     }
 
     fn rows(&self) -> &[Row] {
@@ -318,6 +366,11 @@ impl ModelName {
         };
         Self { full: format!("{provider}:{model}"), short: format!("{provider}:{short}"), version }
     }
+}
+
+/// Returns the provider whose rows apply to models of this one too.
+fn alias(provider: &str) -> Option<&'static str> {
+    ALIASES.into_iter().find(|(alias, _)| *alias == provider).map(|(_, listed)| listed)
 }
 
 /// Returns the base model of a fine-tuned one, such as `ft:gpt-4o:acme:name`.

@@ -21,7 +21,7 @@ use crate::response::Response;
 /// A streamed answer and its attempts; nothing is sent before the first poll.
 pub(super) struct Streaming<F, G> {
     exchange: Exchange<F>,
-    state: State<G>,
+    state: StreamState<G>,
     ready: VecDeque<StreamEvent>,
     /// The error that ends the stream, after the events that are ready.
     failure: Option<ProviderError>,
@@ -29,7 +29,7 @@ pub(super) struct Streaming<F, G> {
     shown: bool,
 }
 
-enum State<G> {
+enum StreamState<G> {
     Ask,
     Opening(BoxFuture<'static, Result<Events, ProviderError>>),
     RetryDelay(Pin<Box<Sleep>>),
@@ -43,25 +43,25 @@ where
     G: ResponseAccumulator,
 {
     pub(super) fn new(exchange: Exchange<F>) -> Self {
-        Self { exchange, state: State::Ask, ready: VecDeque::new(), failure: None, shown: false }
+        Self { exchange, state: StreamState::Ask, ready: VecDeque::new(), failure: None, shown: false }
     }
 
     fn poll_advance(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ProviderError>> {
         match &mut self.state {
-            State::Ask => {
+            StreamState::Ask => {
                 let (endpoint, call) = (Arc::clone(&self.exchange.endpoint), Arc::clone(&self.exchange.call));
-                self.state = State::Opening(Box::pin(async move { endpoint.open(&call).await }));
+                self.state = StreamState::Opening(Box::pin(async move { endpoint.open(&call).await }));
             }
-            State::Opening(opening) => {
+            StreamState::Opening(opening) => {
                 let events = ready!(opening.as_mut().poll(context))?;
                 let (endpoint, answer) = (Arc::clone(&self.exchange.endpoint), (self.exchange.begin)());
-                self.state = State::Read(Box::new(Reading::new(endpoint, events, answer)));
+                self.state = StreamState::Read(Box::new(Reading::new(endpoint, events, answer)));
             }
-            State::RetryDelay(wait) => {
+            StreamState::RetryDelay(wait) => {
                 ready!(wait.as_mut().poll(context));
-                self.state = State::Ask;
+                self.state = StreamState::Ask;
             }
-            State::Read(reading) => {
+            StreamState::Read(reading) => {
                 let stepped = ready!(reading.poll_step(context, &mut self.ready));
                 self.shown |= !self.ready.is_empty();
                 if !stepped? {
@@ -69,7 +69,7 @@ where
                     self.end(answer, is_whole);
                 }
             }
-            State::End => {}
+            StreamState::End => {}
         }
         Poll::Ready(Ok(()))
     }
@@ -77,7 +77,7 @@ where
     /// Ends the stream with the complete answer. If the server paused, the stream continues, and a failure before the
     /// next event can be retried.
     fn end(&mut self, answer: Option<G>, is_whole: bool) {
-        self.state = State::End;
+        self.state = StreamState::End;
         match answer.map(|answer| self.exchange.finish_or_continue(answer)) {
             Some(Some(response)) => {
                 if is_whole {
@@ -85,7 +85,7 @@ where
                 }
                 self.ready.push_back(StreamEvent::Done(response));
             }
-            Some(None) => (self.state, self.shown) = (State::Ask, false),
+            Some(None) => (self.state, self.shown) = (StreamState::Ask, false),
             None => {}
         }
     }
@@ -93,9 +93,9 @@ where
     /// Prepares the next attempt. If an event has reached the caller, or the failure is permanent, returns the error
     /// with the partial answer.
     fn recover(&mut self, mut error: ProviderError) -> Result<(), ProviderError> {
-        let state = std::mem::replace(&mut self.state, State::End);
+        let state = std::mem::replace(&mut self.state, StreamState::End);
         let arrived = match state {
-            State::Read(reading) => reading.answer.map(ResponseAccumulator::partial_response),
+            StreamState::Read(reading) => reading.answer.map(ResponseAccumulator::partial_response),
             _ => None,
         };
         if self.shown {
@@ -106,7 +106,7 @@ where
         }
         let pause = self.exchange.after(error)?;
         self.ready.push_back(StreamEvent::Waiting { on: pause.on });
-        self.state = State::RetryDelay(Box::pin(sleep(pause.wait)));
+        self.state = StreamState::RetryDelay(Box::pin(sleep(pause.wait)));
         Ok(())
     }
 }
@@ -130,7 +130,7 @@ where
             if let Some(error) = this.failure.take() {
                 return Poll::Ready(Some(Err(error)));
             }
-            if matches!(this.state, State::End) {
+            if matches!(this.state, StreamState::End) {
                 return Poll::Ready(None);
             }
             if let Err(error) = ready!(this.poll_advance(context))

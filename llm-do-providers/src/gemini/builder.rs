@@ -46,7 +46,9 @@ impl GeminiBuilder {
             name: format!("{PROVIDER}:{}", self.config.model),
             whole: Arc::new(self.endpoint("generateContent")?),
             streamed: Arc::new(self.endpoint("streamGenerateContent?alt=sse")?),
-            profile: self.config.profile.unwrap_or_else(|| capabilities.profile()),
+            profile: self.config.profile.unwrap_or_else(|| {
+                self.config.capabilities.with_window_of(PROVIDER, &self.config.model, capabilities.profile())
+            }),
             capabilities,
             retries: self.config.retries,
             model: self.config.model.into(),

@@ -1,5 +1,6 @@
 //! Features of models.
 
+use super::window::ContextWindow;
 use crate::server_side::ServerSideTool;
 
 /// The features of a model, so that a worker requests nothing unsupported.
@@ -21,6 +22,11 @@ pub struct Profile {
     /// Whether its provider searches [`Request::deferred_tools`](crate::Request::deferred_tools). Default: false; a worker
     /// with many tools then gets tools that search them.
     pub tool_search: bool,
+    /// Whether arguments of tool calls may be almost JSON, and are mended where they can mean one thing. Default: false, for a
+    /// server that checks them; arguments that are invalid are then returned to the model.
+    pub mend_arguments: bool,
+    /// How many tokens a request may have. Default: unknown; a worker's history then grows until the provider refuses it.
+    pub window: Option<ContextWindow>,
 }
 
 impl Default for Profile {
@@ -37,6 +43,8 @@ impl Profile {
         native_output_with_tools: false,
         server_side_tools: &[],
         tool_search: false,
+        mend_arguments: false,
+        window: None,
     };
     /// A model with text only.
     pub const TEXT: Self = Self::BASIC.without_tools();
@@ -53,6 +61,18 @@ impl Profile {
     #[must_use]
     pub const fn with_tool_search(self, tool_search: bool) -> Self {
         Self { tool_search, ..self }
+    }
+
+    /// Sets whether arguments of tool calls are mended. Default: false.
+    #[must_use]
+    pub const fn with_mended_arguments(self, mend_arguments: bool) -> Self {
+        Self { mend_arguments, ..self }
+    }
+
+    /// Sets how many tokens a request may have. Default: unknown.
+    #[must_use]
+    pub const fn with_window(self, window: ContextWindow) -> Self {
+        Self { window: Some(window), ..self }
     }
 
     /// Disables tools. Default: enabled.
@@ -72,6 +92,8 @@ impl Profile {
             // The intersection cannot be built: the list is `'static`.
             server_side_tools: if is_same { self.server_side_tools } else { &[] },
             tool_search: self.tool_search && other.tool_search,
+            mend_arguments: self.mend_arguments && other.mend_arguments,
+            window: self.window.zip(other.window).map(|(own, other)| own.and(other)),
         }
     }
 

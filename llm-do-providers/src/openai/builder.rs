@@ -31,7 +31,7 @@ impl OpenAiBuilder {
         /// that server.
         base_url;
         /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of the
-        /// [`Server`] and of the model's name; OpenAI's search models have `web_search`, and an unknown model of an
+        /// [`Server`] and of the model's name; arguments are mended, except for OpenAI's server; OpenAI's search models have `web_search`, and an unknown model of an
         /// unknown server has [`Profile::NATIVE_OUTPUT`](crate::Profile::NATIVE_OUTPUT).
         profile;
     }
@@ -52,10 +52,19 @@ impl OpenAiBuilder {
         let dialect = server.dialect_at(&endpoint);
         endpoint.provider = dialect.server.provider;
         let capabilities = config.capabilities.openai(dialect.server.provider, &config.model);
+        let is_of_openai = std::ptr::eq(dialect, Server::OpenAi.dialect());
         let is_mistral = dialect.is_mistral(&config.model);
         Ok(OpenAiModel {
             name: format!("{}:{}", named.provider, config.model),
-            profile: config.profile.unwrap_or_else(|| capabilities.profile()),
+            // Models of other servers write their calls as text, which the server may pass on as it is.
+            profile: config.profile.unwrap_or_else(|| {
+                let provider = dialect.server.provider;
+                config.capabilities.with_window_of(
+                    provider,
+                    &config.model,
+                    capabilities.profile().with_mended_arguments(!is_of_openai),
+                )
+            }),
             model: config.model.into(),
             endpoint: Arc::new(endpoint),
             dialect,
@@ -121,9 +130,11 @@ mod tests {
     #[test]
     fn explicit_settings_hold_for_any_server() {
         let url = "https://api.deepseek.com";
-        assert_eq!(at(url).build().unwrap().profile(), Profile::BASIC);
+        assert_eq!(at(url).build().unwrap().profile(), Profile::BASIC.with_mended_arguments(true));
         assert_eq!(at(url).profile(Profile::NATIVE_OUTPUT).build().unwrap().profile(), Profile::NATIVE_OUTPUT);
+        assert!(!at("https://api.openai.com/v1").build().unwrap().profile().mend_arguments);
         let named = OpenAiModel::at(Server::Vllm, "m").base_url(url).build().unwrap();
+        assert!(named.profile().mend_arguments);
         assert_eq!((named.name(), named.dialect.server.provider), ("vllm:m", "vllm"));
     }
 

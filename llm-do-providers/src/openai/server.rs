@@ -95,6 +95,8 @@ use crate::http::Endpoint;
 /// | OpenRouter | as with OpenAI; a Claude model with a thinking level is not forced, since it would then not think | `openai/..` as with OpenAI, except `gpt-oss`; `google/gemini..` without tools; otherwise no |
 /// | vLLM | as with OpenAI | yes, without tools; unchanged |
 ///
+/// Arguments of calls that are almost JSON are [mended](crate::Profile::mend_arguments), except for OpenAI's own server.
+///
 /// Mistral accepts only call ids of nine letters or digits; any other id is hashed to nine. It refuses a user message
 /// directly after tool results, so an answer `(no answer)` is inserted between them. Both rules apply to models with one of
 /// Mistral's names on any server, such as `openrouter:mistralai/..`. On every server, an answer without text and calls is

@@ -51,8 +51,9 @@ impl OpenAiResponsesBuilder {
         let capabilities = config.capabilities.openai(SERVER.provider, &config.model);
         let known = || {
             let tools = tools::server_side_tools(capabilities.programmatic_tool_calling);
-            let profile = capabilities.profile().with_server_side_tools(tools);
-            profile.with_tool_search(capabilities.tool_search)
+            let profile =
+                capabilities.profile().with_server_side_tools(tools).with_tool_search(capabilities.tool_search);
+            config.capabilities.with_window_of(SERVER.provider, &config.model, profile)
         };
         Ok(OpenAiResponsesModel {
             name: format!("{}:{}", SERVER.provider, config.model),

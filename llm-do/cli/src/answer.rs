@@ -38,7 +38,7 @@ fn answer(request: &InputRequest, mut console: impl Console) -> io::Result<Optio
     console.ask(&prompt(question))
 }
 
-/// Returns the prompt that states which answers there are.
+/// Returns the prompt, which lists the possible answers.
 fn prompt(question: &Question) -> String {
     let count = question.choices.len();
     let text = if question.accepts_text { ", or your own answer" } else { "" };

@@ -6,6 +6,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use llm_do_core::base::clip::clip;
 use llm_do_core::plane::approval::{ApprovalRequest, Approver, Decision};
+use llm_do_core::plane::context::CallContext;
 use serde_json::Value;
 
 use super::console::Console;
@@ -18,6 +19,9 @@ const PREVIEW_BYTES: usize = 12_000;
 /// The maximum size of arguments that are shown with the question, in bytes.
 const ARGUMENTS_BYTES: usize = 4_000;
 
+/// The maximum size of the line about where values came from, and of the reason of a reviewer, in bytes.
+const ORIGINS_BYTES: usize = 2_000;
+
 const CHOICES: &str = "Approve? [y]es, [s]ession, [a]lways, [n]o and why, s[t]op, [e]dit, [d]etails: ";
 
 const UNKNOWN_CHOICES: &str = "What became of it? [h]appened and its result, [r]un it, s[t]op, [d]etails: ";
@@ -25,12 +29,12 @@ const UNKNOWN_CHOICES: &str = "What became of it? [h]appened and its result, [r]
 /// The reason of a denial without one.
 const NO: &str = "the user answered no";
 
-/// Why there is no decision once the terminal is closed.
+/// The reason of a missing decision once the terminal is closed.
 const CLOSED: &str = "the user closed the terminal";
 
 #[async_trait]
 impl Approver for TerminalUser {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         let (request, rules) = (request.clone(), self.rules().clone());
         let decision = self.ask(move |console| Dialogue { request: &request, console, rules: &rules }.decide());
         decision.await.unwrap_or_else(Decision::undecided)
@@ -44,20 +48,20 @@ struct Dialogue<'a, C> {
     rules: &'a RuleFile,
 }
 
-/// What the user chose about an approval request.
-enum Choice<'a> {
+/// The user's choice about an approval request.
+enum ApprovalChoice<'a> {
     Approve,
     ApproveForSession,
     ApproveAlways,
     Deny(&'a str),
-    /// No, and the run ends.
+    /// Deny, and end the run.
     Stop(&'a str),
     Edit(&'a str),
     Details,
     Unknown,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> ApprovalChoice<'a> {
     /// Parses a line. Only a whole line approves: a line that merely starts with `y` may be part of a pasted text.
     fn parse(line: &'a str) -> Self {
         let line = line.trim();
@@ -76,9 +80,15 @@ impl<'a> Choice<'a> {
 }
 
 impl<C: Console> Dialogue<'_, C> {
-    /// Asks until the user gives a decision.
+    /// Asks until the user decides.
     fn decide(mut self) -> io::Result<Decision> {
         self.console.show(&question(self.request))?;
+        if let Some(line) = self.request.origin_line() {
+            self.console.show_text(&cut(&line, ORIGINS_BYTES))?;
+        }
+        if let Some(review) = self.request.review_text() {
+            self.console.show_text(&cut(&review, ORIGINS_BYTES))?;
+        }
         if let Some(given) = &self.request.given {
             let given = cut(&given.to_string(), ARGUMENTS_BYTES);
             self.console.show_text(&format!("Arguments as given: {given}"))?;
@@ -105,30 +115,30 @@ impl<C: Console> Dialogue<'_, C> {
             let Some(line) = self.console.ask(CHOICES)? else {
                 return Ok(Decision::undecided(CLOSED));
             };
-            match Choice::parse(&line) {
-                Choice::Approve => return Ok(Decision::approve()),
-                Choice::ApproveForSession => return Ok(Decision::approve_for_session()),
-                Choice::ApproveAlways => {
+            match ApprovalChoice::parse(&line) {
+                ApprovalChoice::Approve => return Ok(Decision::approve()),
+                ApprovalChoice::ApproveForSession => return Ok(Decision::approve_for_session()),
+                ApprovalChoice::ApproveAlways => {
                     if let Some(decision) = self.write_rule()? {
                         return Ok(decision);
                     }
                 }
-                Choice::Deny("") => return Ok(Decision::deny(NO)),
-                Choice::Deny(reason) => return Ok(Decision::deny(reason)),
-                Choice::Stop("") => return Ok(Decision::deny_and_stop(NO)),
-                Choice::Stop(reason) => return Ok(Decision::deny_and_stop(reason)),
-                Choice::Edit(arguments) => {
+                ApprovalChoice::Deny("") => return Ok(Decision::deny(NO)),
+                ApprovalChoice::Deny(reason) => return Ok(Decision::deny(reason)),
+                ApprovalChoice::Stop("") => return Ok(Decision::deny_and_stop(NO)),
+                ApprovalChoice::Stop(reason) => return Ok(Decision::deny_and_stop(reason)),
+                ApprovalChoice::Edit(arguments) => {
                     if let Some(arguments) = self.read_arguments(arguments)? {
                         return Ok(Decision::approve_with(arguments));
                     }
                 }
-                Choice::Details => self.console.show_text(&self.request.details())?,
-                Choice::Unknown => {}
+                ApprovalChoice::Details => self.console.show_text(&self.request.details())?,
+                ApprovalChoice::Unknown => {}
             }
         }
     }
 
-    /// Asks until the user has answered what became of a call that began before.
+    /// Asks until the user has answered what happened to a call that began before.
     fn decide_unknown(&mut self) -> io::Result<Decision> {
         loop {
             let Some(line) = self.console.ask(UNKNOWN_CHOICES)? else { return Ok(Decision::undecided(CLOSED)) };
@@ -149,7 +159,8 @@ impl<C: Console> Dialogue<'_, C> {
         }
     }
 
-    /// Writes the rule that approves this call from now on, where the user chooses; returns the decision, if the user made one.
+    /// Writes the rule that approves this call in future, to the file that the user chooses; returns the decision, if
+    /// the user made one.
     fn write_rule(&mut self) -> io::Result<Option<Decision>> {
         let Some(rule) = exact_rule(self.request) else {
             let text = "a rule cannot describe this call exactly, since the call has more than arguments, such as files; approve it once or for this session";
@@ -161,11 +172,11 @@ impl<C: Console> Dialogue<'_, C> {
         let default = self.rules.path().display();
         let prompt = format!("Write it to which file? [{default}] (n: go back): ");
         let Some(line) = self.console.ask(&prompt)? else { return Ok(None) };
-        let path = match (Choice::parse(&line), line.trim()) {
-            (Choice::Deny(""), _) => return Ok(None),
-            // The user changed their mind: a reason is not the name of a file.
-            (Choice::Deny(reason), _) => return Ok(Some(Decision::deny(reason))),
-            (Choice::Approve, _) | (_, "") => self.rules.path().to_owned(),
+        let path = match (ApprovalChoice::parse(&line), line.trim()) {
+            (ApprovalChoice::Deny(""), _) => return Ok(None),
+            // The user changed their mind: a reason is not a file name.
+            (ApprovalChoice::Deny(reason), _) => return Ok(Some(Decision::deny(reason))),
+            (ApprovalChoice::Approve, _) | (_, "") => self.rules.path().to_owned(),
             (_, path) if Path::new(path) == self.rules.path() || is_json(path) => path.into(),
             (_, other) => {
                 let text = format!("the rule is not written: `{other}` is not the name of a file that ends in `.json`");
@@ -189,7 +200,7 @@ impl<C: Console> Dialogue<'_, C> {
         self.read_json(given, "New arguments as JSON on one line (empty: go back): ")
     }
 
-    /// Reads JSON, as it is given or else from the next line; `None` returns to the question.
+    /// Reads JSON, from the same line or the next; `None` returns to the question.
     fn read_json(&mut self, given: &str, prompt: &str) -> io::Result<Option<Value>> {
         let mut given = given.to_owned();
         if given.is_empty() {
@@ -212,7 +223,7 @@ fn is_json(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
-/// Returns the first lines of a preview, with the number of those that are left out.
+/// Returns the first lines of a preview, with the number of omitted lines.
 fn shortened(preview: &str) -> String {
     let preview = preview.trim_end_matches('\n');
     let lines = preview.split('\n').count();
@@ -225,7 +236,7 @@ fn shortened(preview: &str) -> String {
     }
 }
 
-/// Returns the beginning of a text, with the number of bytes that are left out.
+/// Returns the beginning of a text, with the number of omitted bytes.
 fn cut(text: &str, bytes: usize) -> String {
     let shown = clip(text, bytes);
     match text.len() - shown.len() {
@@ -250,7 +261,9 @@ fn question(request: &ApprovalRequest) -> String {
 
 #[cfg(test)]
 mod tests {
+    use llm_do_core::observe::event::{ArgumentOrigin, ResultOrigin, ValueOrigin};
     use llm_do_core::plane::approval::ApprovalRequest;
+    use llm_do_core::plane::origin::Origins;
     use serde_json::json;
 
     use super::{Decision, Dialogue, Value};
@@ -263,7 +276,7 @@ mod tests {
         request
     }
 
-    /// Returns the decision and everything that was shown.
+    /// Returns the decision and all shown text.
     fn decide(request: &ApprovalRequest, typed: &str) -> (Decision, String) {
         let mut console = ScriptedConsole::new(typed);
         let rules = RuleFile::default();
@@ -322,6 +335,22 @@ mod tests {
         assert!(shown.starts_with(r#"`main` wants to call write(path="a.txt", text="one\ntwo\u{1b}[2J")"#), "{shown}");
         assert!(shown.contains("  │ text:\n  │     one\n  │     two\\u{1b}[2J\n"), "{shown}");
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    }
+
+    #[test]
+    fn where_a_value_came_from_and_the_review_are_shown_before_the_prompt() {
+        let mut request = request();
+        let bill = ResultOrigin::new("read_file", "read_file(path=\"bill.txt\")");
+        let path = ArgumentOrigin::new("path", ValueOrigin::Result(bill));
+        let text = ArgumentOrigin::new("text", ValueOrigin::User);
+        request.origins = Origins::new(vec![path, text]);
+        request.review = Some("the path is\nnot asked for".to_owned());
+        let shown = decide(&request, "").1;
+        let line = "  │ path: from `read_file(path=\"bill.txt\")`, not in your request\n";
+        let review = "  │ the reviewer did not decide: the path is\\nnot asked for\nApprove?";
+        assert!(shown.contains(&format!("{line}{review}")), "{shown}");
+        let details = decide(&request, "d\n").1;
+        assert!(details.contains("text: in your request"), "{details}");
     }
 
     #[test]

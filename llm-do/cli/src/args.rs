@@ -6,6 +6,7 @@ mod eval;
 mod harden;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod recorded;
 #[cfg(feature = "serve")]
 mod runs;
 #[cfg(feature = "serve")]
@@ -30,6 +31,7 @@ pub(super) use self::harden::HardenOptions;
 pub(super) use self::mcp::{
     CheckServersOptions, LoginOptions, LogoutOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions,
 };
+pub(super) use self::recorded::{IN_FLIGHT, RecordOptions, RunFilter};
 #[cfg(feature = "serve")]
 pub(super) use self::runs::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
 #[cfg(feature = "serve")]
@@ -135,10 +137,15 @@ pub(super) struct CheckOptions {
     /// file.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
-    /// Replay the recorded runs of this journal, a file of `--journal`, and report the first step that differs from it: before a
-    /// deploy, with journals of runs in flight. Bodies of entries run again, tools and models do not.
-    #[arg(long, value_name = "FILE")]
+    /// Replay the recorded runs of this journal, and report the first step of each that differs: before a deploy. Bodies of entries run
+    /// again, tools and models do not.
+    ///
+    /// A file of `--journal`, a database of `serve`, the address of a service, or `restate:NAME`. Of a database, a service and Restate,
+    /// the runs in flight are replayed, unless --state or --run is given.
+    #[arg(long, value_name = "JOURNAL")]
     pub(super) replay: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) runs: RunFilter,
     /// Show which rule decides about a call of this tool by a model or by code, and which other rules match it: those of `--policy`,
     /// of the program and of the project.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["replay", "strict"])]
@@ -156,6 +163,7 @@ pub(super) struct CheckOptions {
 
 const CHECK_EXAMPLES: &str = "Examples:
   check --replay run.jsonl
+  check --replay https://runs.example.com --token-file token    the runs in flight
   check --policy policy.json --call refund --input-json '{\"cents\":20000}'";
 
 const RUN_EXAMPLES: &str = "Examples:
@@ -296,6 +304,8 @@ pub(super) struct ChatOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) attach: Vec<PathBuf>,
     #[command(flatten)]
+    pub(super) record: RecordOptions,
+    #[command(flatten)]
     pub(super) session: SessionOptions,
 }
 
@@ -317,8 +327,8 @@ pub(super) struct CompletionsOptions {
 
 #[derive(Args, Debug)]
 pub(super) struct JournalOptions {
-    /// The journal, as `run --journal` writes it.
-    #[arg(value_name = "FILE")]
+    /// The journal: a file of `--journal`, a database of `serve`, the address of a service, or `restate:NAME`.
+    #[arg(value_name = "JOURNAL")]
     pub(super) file: PathBuf,
     /// Print each record as a line of JSON with full values, in the order in which the effects finished.
     #[arg(long)]
@@ -329,6 +339,8 @@ pub(super) struct JournalOptions {
     /// Settle what became of such a call, by the key of its step. Then run the same command again to resume.
     #[arg(long, value_name = "STEP", conflicts_with_all = ["unknown", "json"])]
     pub(super) settle: Option<String>,
+    #[command(flatten)]
+    pub(super) runs: RunFilter,
     #[command(flatten)]
     pub(super) outcome: OutcomeOptions,
 }
@@ -345,7 +357,7 @@ pub(super) struct OutcomeOptions {
 }
 
 impl OutcomeOptions {
-    /// Returns the outcome, if it is given.
+    /// Returns the settlement, if it is given.
     pub(super) fn settlement(&self) -> Option<Settlement> {
         let not_done = self.not_done.then_some(Settlement::NotDone);
         self.result.clone().map(Settlement::Result).or(not_done)

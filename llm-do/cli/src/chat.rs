@@ -5,13 +5,17 @@ mod compact_on_demand;
 mod lines;
 mod saved;
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::pin::pin;
 use std::sync::Arc;
 
+use llm_do_core::base::error::CallError;
 use llm_do_core::base::printable::printable;
 use llm_do_core::observe::event::{EffectSink, Verbosity};
 use llm_do_core::plane::history::History;
+use llm_do_core::plane::mailbox::RunMessage;
 use llm_do_core::plane::registry::{Registered, Registry};
 use llm_do_core::session::runtime::{Chat, Runtime, RuntimeBuilder};
 use serde_json::Value;
@@ -23,17 +27,19 @@ use self::lines::Lines;
 use self::saved::{Saved, Store};
 use super::args::ChatOptions;
 use super::input::{attach, from_prompt, named, read_files};
+use super::listener::Listener;
 use super::output::print_unless_shown;
 use super::progress::Progress;
+use super::record::Recorder;
 use super::run::{configure, described, terminated};
 use super::setup::async_runtime;
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
 
-/// How many of the last messages `/history` shows.
+/// The number of the last messages that `/history` shows.
 const SHOWN_MESSAGES: usize = 20;
 
-/// Talks to the worker or entry that the options name, until the input ends.
+/// Runs a chat with the worker or entry of the options, until the input ends.
 pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_projects: bool) -> Result<(), CommandError> {
     options.session.items.take_path(&mut options.name);
     let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
@@ -52,11 +58,12 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let files = read_files(partner, &options.attach)?;
     let compact = CompactOnDemand::new(partner.model());
     let partner = partner.name().to_owned();
+    let recorder = Recorder::open(&options.record)?;
     let progress = Progress::new(settings.verbosity());
     progress.show_answers(&registry);
     let effects = Arc::new(EffectSink::default());
     let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
-    let builder = builder.shared_sink(Arc::clone(&effects) as _);
+    let builder = recorder.add_to(builder.shared_sink(Arc::clone(&effects) as _));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let mut saved = saved.take().unwrap_or_else(|| store.new_chat(&partner));
@@ -72,35 +79,44 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         store,
         progress,
         lines,
+        typed: VecDeque::new(),
         compact,
         effects,
+        recorder,
         verbosity: settings.verbosity(),
         has_failed: false,
         termination: CancellationToken::new(),
     };
     let tokio = async_runtime()?;
     tokio.spawn(terminated(dialogue.termination.clone()));
-    let result = tokio.block_on(dialogue.run());
-    // Does not wait for sync tools that still run: they cannot be stopped.
+    let result = tokio.block_on(async {
+        let result = dialogue.run().await;
+        let Dialogue { recorder, termination, .. } = dialogue;
+        result.and(recorder.finish(&termination).await)
+    });
+    // Does not wait for running sync tools, since they cannot be stopped.
     tokio.shutdown_background();
     result
 }
 
-/// A chat and where it is shown and saved.
+/// A chat with its display and its file.
 struct Dialogue {
     runtime: Runtime,
     chat: Chat,
     /// The name of the worker or entry.
     partner: String,
-    /// The files of the next message.
+    /// The files for the next message.
     files: Vec<Value>,
     saved: Saved,
     store: Store,
     progress: Progress,
     lines: Lines,
+    /// What the user typed while an answer was pending, and its run did not take: the next messages.
+    typed: VecDeque<String>,
     compact: CompactOnDemand,
     /// The effects of the latest message.
     effects: Arc<EffectSink>,
+    recorder: Recorder,
     verbosity: Verbosity,
     /// Whether a message failed.
     has_failed: bool,
@@ -108,7 +124,7 @@ struct Dialogue {
     termination: CancellationToken,
 }
 
-/// What happens after a line.
+/// The action after a line.
 enum Next {
     Line,
     End,
@@ -119,7 +135,7 @@ impl Dialogue {
         self.greet();
         loop {
             let line = tokio::select! {
-                line = self.lines.next() => line?,
+                line = next_line(&mut self.typed, &self.lines) => line?,
                 () = self.termination.cancelled() => None,
                 interrupted = tokio::signal::ctrl_c() => match interrupted {
                     Ok(()) => None,
@@ -162,18 +178,15 @@ impl Dialogue {
         let item = self.item();
         let mut arguments = from_prompt(&item, text, &[])?;
         attach(self.files.clone(), &mut arguments);
-        let result = tokio::select! {
-            result = self.chat.send_named(&self.partner, arguments) => Some(result),
-            _ = tokio::signal::ctrl_c() => None,
-            () = self.termination.cancelled() => None,
-        };
+        self.recorder.set_continued(self.remembers());
+        let result = self.answer(arguments).await;
         self.progress.settle().await;
         let shown = self.progress.take_answer();
-        // Before the answer is printed: a reader of the answer may end the program.
+        // Saved before the answer is printed, since a reader of the answer may end the program.
         self.save(text);
         match result {
             Some(Ok(value)) => {
-                // A message that was not answered is sent again with its files.
+                // A message without an answer is sent again with its files.
                 self.files.clear();
                 return print_unless_shown(&value, shown.as_deref());
             }
@@ -181,6 +194,36 @@ impl Dialogue {
             None => self.fail("stopped by the user"),
         }
         Ok(())
+    }
+
+    /// Sends arguments and waits for the answer; passes on what the user types meanwhile. `None` if the user stops it.
+    async fn answer(&mut self, arguments: Value) -> Option<Result<Value, CallError>> {
+        let (run, mut listener) = (self.chat.handle(), self.lines.listen());
+        let mut interrupted = pin!(tokio::signal::ctrl_c());
+        let mut answering = self.chat.send_named(&self.partner, arguments);
+        let result = loop {
+            tokio::select! {
+                result = &mut answering => break Some(result),
+                _ = &mut interrupted => break None,
+                () = self.termination.cancelled() => break None,
+                text = typed(&mut listener) => match command::steering(&text) {
+                    Some(message) if run.send(message.clone()).is_ok() => note(taken(&message)),
+                    Some(_) => self.typed.push_back(text),
+                    None => note("commands wait until the answer is complete; Ctrl+C stops it"),
+                },
+            }
+        };
+        drop(answering);
+        if let Some(listener) = listener {
+            self.typed.extend(listener.stop().await);
+        }
+        result
+    }
+
+    /// Returns whether the chat has earlier messages.
+    fn remembers(&self) -> bool {
+        let state = self.chat.state();
+        state.workers.values().chain(state.threads.values()).any(|history| !history.messages().is_empty())
     }
 
     fn item(&self) -> Arc<Registered> {
@@ -213,7 +256,7 @@ impl Dialogue {
             "clear" => self.clear(),
             "compact" => {
                 self.compact.request();
-                note("the conversation so far is summarized when you send the next message");
+                note("each conversation so far is summarized before its next message");
             }
             "history" => self.history()?,
             "quit" | "exit" => return Ok(Next::End),
@@ -244,7 +287,7 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Begins a new chat; the old one stays saved.
+    /// Starts a new chat; the old one stays saved.
     fn clear(&mut self) {
         self.saved = self.store.new_chat(&self.partner);
         self.chat = self.runtime.chat();
@@ -270,13 +313,38 @@ impl Dialogue {
     }
 }
 
-/// Returns the error for a worker or entry whose input is not one text.
+/// Returns the next line: what was typed before, or is typed now.
+async fn next_line(typed: &mut VecDeque<String>, lines: &Lines) -> Result<Option<String>, CommandError> {
+    match typed.pop_front() {
+        Some(line) => Ok(Some(line)),
+        None => lines.next().await,
+    }
+}
+
+/// Returns what the user types next; never returns if nothing listens.
+async fn typed(listener: &mut Option<Listener>) -> String {
+    match listener {
+        Some(listener) => listener.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns the note about a message that a run has taken.
+fn taken(message: &RunMessage) -> &'static str {
+    if message.interrupts() {
+        "the model is interrupted, and gets your message"
+    } else {
+        "the model gets your message after what it does now; begin with `!` to interrupt it"
+    }
+}
+
+/// Returns the error for a worker or entry whose input is not a single text.
 fn one_text(partner: &Registered) -> CommandError {
     let text = format!("`{}` does not take one text as its input, so it cannot chat: use `run`", partner.name());
     CommandError::Usage(text)
 }
 
-/// Writes a line of the program's own to standard error.
+/// Writes a line of the program itself to standard error.
 fn note(text: &str) {
     // Ignored: standard error may be closed.
     let _ = writeln!(io::stderr(), "{}", printable(text));

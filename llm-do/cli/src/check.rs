@@ -1,4 +1,4 @@
-//! `check`: reports what would keep the program from running.
+//! `check`: reports faults that prevent the program from running.
 
 mod replay;
 mod rule;
@@ -13,7 +13,7 @@ use super::project::no_project;
 use super::trust::Trust;
 use super::{CommandError, print};
 
-/// Builds the runtime as `run` would, and prints how many entries, workers and tools it has.
+/// Builds the runtime like `run`, and prints the numbers of entries, workers and tools.
 ///
 /// An entry that may call a worker without a model is an error. A fault that a run may never reach is a warning.
 pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projects: bool) -> Result<(), CommandError> {
@@ -29,7 +29,12 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
         return rule::explain(builder, name, options.input_json.as_deref());
     }
     let builder = match &options.replay {
-        Some(journal) => return replay::replay(builder, journal),
+        Some(journal) => return replay::replay(builder, journal, &options.runs),
+        None if !options.runs.is_empty() => {
+            return Err(CommandError::Usage(
+                "recorded runs are chosen for `--replay JOURNAL`, which is missing".to_owned(),
+            ));
+        }
         None => builder,
     };
     let runtime = builder.build().map_err(CommandError::from_error)?;

@@ -19,7 +19,7 @@ use super::output::warn;
 use super::trust::Trust;
 use super::{CommandError, print, print_json};
 
-/// Shows the settings, or where their files are.
+/// Shows the settings, or the paths of their files.
 pub(super) fn config(
     builder: RuntimeBuilder,
     command: &ConfigCommand,
@@ -37,14 +37,14 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
     let mut settings = options.session.settings();
     settings.output = Set::option(options.output, "--output");
     let mut settings = settings.read(items.project.as_deref())?;
-    // Nothing runs: only the settings are needed.
+    // Nothing runs, since only the settings are needed.
     let _ = items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     settings.warn();
-    let shown = SETTINGS.map(|setting| Shown::new(setting, &mut settings));
+    let shown = SETTINGS.map(|setting| ShownSetting::new(setting, &mut settings));
     if options.json {
-        return print_json(&format!("{:#}", shown.iter().map(Shown::to_json).collect::<Value>()));
+        return print_json(&format!("{:#}", shown.iter().map(ShownSetting::to_json).collect::<Value>()));
     }
-    let texts = shown.each_ref().map(Shown::text);
+    let texts = shown.each_ref().map(ShownSetting::text);
     let key = SETTINGS.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
     let value = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
     for (shown, text) in shown.iter().zip(&texts) {
@@ -53,14 +53,14 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
     Ok(())
 }
 
-/// A setting as it is shown.
-struct Shown {
+/// A setting for display.
+struct ShownSetting {
     setting: Setting,
     value: Value,
     source: String,
 }
 
-impl Shown {
+impl ShownSetting {
     fn new(setting: Setting, settings: &mut Settings) -> Self {
         let (value, source) = (setting.slot)(settings).shown();
         Self { setting, value, source: source.to_string() }
@@ -79,7 +79,7 @@ impl Shown {
     }
 }
 
-/// Prints the files that are read, and whether they exist.
+/// Prints the configuration files, and whether they exist.
 fn paths(options: &ConfigPathOptions) -> Result<(), CommandError> {
     let files = ConfigFile::of_user().into_iter().chain([ConfigFile::of_project(options.project.as_deref())]);
     let files: Vec<_> = files.map(|file| (file.kind(), file.path.display().to_string(), file.path.exists())).collect();

@@ -1,4 +1,4 @@
-//! Consoles: where questions are shown and answered.
+//! Consoles, which show questions and read answers.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -9,7 +9,7 @@ use super::keyboard::{Keyboard, width};
 
 /// Shows questions and reads answers.
 ///
-/// Only the program's own text starts in the first column: texts of models and tools, and wrapped rows, are indented.
+/// Only the program's own text starts in the first column; texts of models and tools, and wrapped rows, are indented.
 pub(super) trait Console {
     /// Shows rows; the first starts in the first column, the rest are indented.
     fn show(&mut self, text: &str) -> io::Result<()>;
@@ -34,15 +34,22 @@ impl Terminal {
 }
 
 impl Terminal {
-    /// Shows a prompt and returns what the user types or pastes next, which may have several lines; `None` at the end of
-    /// the input.
+    /// Shows a prompt and returns the next typed or pasted text, which may have several lines; `None` at the end of the
+    /// input.
     pub(super) fn message(&mut self, prompt: &str) -> io::Result<Option<String>> {
         io::stderr().write_all(prompt.as_bytes())?;
-        let text = self.keyboard.read_text()?;
+        let text = self.typed()?;
         if text.is_none() {
             io::stderr().write_all(b"\n")?;
         }
         Ok(text)
+    }
+}
+
+impl Terminal {
+    /// Returns what the user types or pastes next, without a prompt; `None` at the end of the input.
+    pub(super) fn typed(&mut self) -> io::Result<Option<String>> {
+        self.keyboard.read_text()
     }
 }
 
@@ -56,12 +63,12 @@ impl Console for Terminal {
     }
 
     fn ask(&mut self, prompt: &str) -> io::Result<Option<String>> {
-        // What was typed before the prompt was shown cannot be an answer to it.
+        // Text that was typed before the prompt was shown is not an answer to it.
         self.keyboard.discard()?;
         io::stderr().write_all(prompt.as_bytes())?;
         let line = self.keyboard.read_line()?;
         if line.is_none() {
-            // No line break was typed, so the cursor is still behind the prompt.
+            // No line break was typed, so the cursor is still after the prompt.
             io::stderr().write_all(b"\n")?;
         }
         Ok(line)
@@ -87,7 +94,7 @@ pub(super) mod testing {
 
     use super::{Console, INDENT, rows};
 
-    /// The remaining input lines, and everything that was shown.
+    /// The remaining input lines, and all shown text.
     pub(in super::super) struct ScriptedConsole<'a> {
         lines: std::str::Lines<'a>,
         pub(in super::super) shown: String,

@@ -106,7 +106,7 @@ fn variants(
     options.tool.iter().try_for_each(|name| check(&registry, name, options))?;
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
     let builder = configured(&settings, builder).without_journal_and_shadows().approval_mode(mode);
-    // A worker that goes on without its tool would be measured as if it had it.
+    // A worker that continues after a denied call would be measured as if it had the tool.
     let builder = if options.approve_all { builder } else { builder.end_on_denial(true) };
     let models: Vec<_> = match options.model.as_slice() {
         [] => vec![None],

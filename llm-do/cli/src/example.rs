@@ -2,32 +2,32 @@
 
 use serde_json::{Map, Value, json};
 
-/// Maximum number of nested references that are followed.
+/// The maximum number of nested references that are followed.
 const MAX_REFERENCES: usize = 8;
 
 /// Returns an example value of a schema, with required properties only.
 ///
 /// Examples and defaults in the schema take precedence. Bounds, patterns and formats are ignored.
 pub(super) fn example(schema: &Value) -> Value {
-    Examples { root: schema }.of(schema, MAX_REFERENCES)
+    Examples { root: schema }.example(schema, MAX_REFERENCES)
 }
 
 struct Examples<'a> {
-    /// The schema that references point into.
+    /// The schema in which references are resolved.
     root: &'a Value,
 }
 
 impl Examples<'_> {
-    fn of(&self, schema: &Value, references: usize) -> Value {
+    fn example(&self, schema: &Value, references: usize) -> Value {
         if let Some(given) = given(schema) {
             return given.clone();
         }
         if let Some(target) = self.target(schema) {
-            return if references == 0 { Value::Null } else { self.of(target, references - 1) };
+            return if references == 0 { Value::Null } else { self.example(target, references - 1) };
         }
         let alternatives = ["anyOf", "oneOf", "allOf"].into_iter().find_map(|key| schema.get(key)?.get(0));
         match alternatives {
-            Some(first) => self.of(first, references),
+            Some(first) => self.example(first, references),
             None => self.of_type(schema, references),
         }
     }
@@ -37,7 +37,7 @@ impl Examples<'_> {
             "integer" | "number" => json!(1),
             "boolean" => json!(true),
             "null" => Value::Null,
-            "array" => schema.get("items").map_or_else(|| json!([]), |items| json!([self.of(items, references)])),
+            "array" => schema.get("items").map_or_else(|| json!([]), |items| json!([self.example(items, references)])),
             "object" => self.object(schema, references),
             _ => json!("…"),
         }
@@ -45,7 +45,7 @@ impl Examples<'_> {
 
     fn object(&self, schema: &Value, references: usize) -> Value {
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let property = |name: &str| (name.to_owned(), self.of(&schema["properties"][name], references));
+        let property = |name: &str| (name.to_owned(), self.example(&schema["properties"][name], references));
         Value::Object(required.map(property).collect::<Map<_, _>>())
     }
 
@@ -54,7 +54,7 @@ impl Examples<'_> {
     }
 }
 
-/// Returns a value from the schema itself: its first example, its default, or its first allowed value.
+/// Returns a value from the schema itself: its first example, its default, or its first permitted value.
 fn given(schema: &Value) -> Option<&Value> {
     let listed = |key: &str| schema.get(key)?.get(0);
     listed("examples").or_else(|| schema.get("default")).or_else(|| schema.get("const")).or_else(|| listed("enum"))

@@ -1,4 +1,4 @@
-//! Writes the files of a result, which models created or tools attached.
+//! Writes the files of a result, from models or tools.
 
 use std::fs::{File, create_dir_all};
 use std::io::{self, ErrorKind, Write};
@@ -9,17 +9,18 @@ use llm_do_providers::Attachment;
 
 use super::CommandError;
 
-/// Maximum number of files with the same base name in a folder.
+/// The maximum number of files with the same base name in a folder.
 const MAX_SAME_NAME: usize = 1_000;
 
-/// Maximum length of a name without its extension, in bytes. File systems allow 255 in total, with extension and number.
+/// The maximum length of a name without its extension, in bytes. File systems allow 255 in total, with extension and
+/// number.
 const MAX_STEM: usize = 200;
-/// Maximum length of an extension, in bytes, with its dot; a longer one counts as part of the name.
+/// The maximum length of an extension, in bytes, with its dot; a longer extension counts as part of the name.
 const MAX_EXTENSION: usize = 20;
 
 /// Writes the files into `folder` under unused names; without a folder, reports that they are not written.
 ///
-/// A file that cannot be written does not stop the other files; the first error is returned.
+/// A failed file does not stop the next files; the first error is returned.
 pub(super) fn write_all(files: &[Attachment], folder: Option<&Path>) -> Result<(), CommandError> {
     // Write errors are ignored below: standard error may be closed.
     let mut stderr = io::stderr();
@@ -55,7 +56,7 @@ fn write_error(path: &Path, error: &io::Error) -> CommandError {
     CommandError::Error(format!("cannot write {}: {error}", path.display()))
 }
 
-/// Creates the file, with a number in its name if the name is taken: existing files are kept.
+/// Creates the file, with a number in its name if the name exists: existing files are kept.
 fn create_unused(path: &Path) -> io::Result<(PathBuf, File)> {
     for number in 1..=MAX_SAME_NAME {
         let path = if number == 1 { path.to_owned() } else { numbered(path, number) };
@@ -75,7 +76,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}{dot}{extension}"))
 }
 
-/// Returns a file name without path separators or leading dots: the name may come from a model.
+/// Returns a file name without path separators or leading dots, since the name may come from a model.
 fn name(file: &Attachment) -> String {
     let last = file.name().and_then(|name| name.rsplit(['/', '\\']).next()).unwrap_or_default();
     let is_plain = |c: char| c.is_alphanumeric() || "._- ".contains(c);
@@ -86,7 +87,7 @@ fn name(file: &Attachment) -> String {
     }
 }
 
-/// Shortens a name to a length that file systems allow, and keeps its extension.
+/// Shortens a name to a length that file systems support, and keeps its extension.
 fn shorten(name: &str) -> String {
     let dot = name.rfind('.').filter(|dot| name.len() - dot <= MAX_EXTENSION).unwrap_or(name.len());
     let (stem, extension) = name.split_at(dot);
@@ -152,7 +153,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("llm-do-{}", uuid::Uuid::now_v7()));
         create_dir(&folder).unwrap();
         let file = |name: &str| Attachment::new("text/plain", name).named(name);
-        // All names for this file are taken.
+        // All names for this file exist.
         write(folder.join("taken.txt"), "").unwrap();
         for number in 2..=MAX_SAME_NAME {
             write(folder.join(format!("taken-{number}.txt")), "").unwrap();

@@ -1,4 +1,4 @@
-//! Arguments that are given as options of their names: `--path src/lib.rs`.
+//! Arguments as options with their names: `--path src/lib.rs`.
 
 use std::ffi::OsString;
 
@@ -53,7 +53,7 @@ pub(super) fn split(words: Vec<OsString>) -> (Vec<OsString>, Vec<Flag>) {
     (kept, flags)
 }
 
-/// Returns whether the next word is the value of an option, if the command defines the option.
+/// Returns whether the next word is the value of an option; `None` if the command does not define the option.
 fn defined(command: &Command, name: &str) -> Option<bool> {
     if name == "help" {
         return Some(false);
@@ -87,7 +87,7 @@ pub(super) fn add(flags: &[Flag], item: &Registered, arguments: &mut Value) -> R
     Ok(())
 }
 
-/// Returns the error for an argument that these arguments have already.
+/// Returns the error for an argument that is given twice.
 pub(super) fn given_twice(flags: &[Flag], item: &Registered, arguments: &Value) -> Option<CommandError> {
     let is_given = |flag: &&Flag| property(flag, item).is_ok_and(|name| arguments.get(name).is_some());
     let Flag { name, .. } = flags.iter().find(is_given)?;
@@ -95,7 +95,7 @@ pub(super) fn given_twice(flags: &[Flag], item: &Registered, arguments: &Value) 
     Some(CommandError::Usage(text))
 }
 
-/// Returns the argument that a flag names: `--max-chars` is `max_chars` too.
+/// Returns the argument of a flag: `--max-chars` is `max_chars` too.
 pub(super) fn property<'a>(flag: &Flag, item: &'a Registered) -> Result<&'a str, CommandError> {
     let mut known = properties(item);
     let written = flag.name.replace('-', "_");
@@ -106,7 +106,7 @@ fn properties(item: &Registered) -> impl Iterator<Item = &str> {
     item.parameters()["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str)
 }
 
-/// Returns the option that is most like a flag: one of the command, or one of these arguments.
+/// Returns the option that is most similar to a flag: an option of the command, or one of these arguments.
 fn suggestion<'a>(Flag { name, .. }: &Flag, arguments: impl Iterator<Item = &'a str>) -> String {
     let command = Arguments::command();
     let command = command.find_subcommand("run");
@@ -116,7 +116,8 @@ fn suggestion<'a>(Flag { name, .. }: &Flag, arguments: impl Iterator<Item = &'a 
     did_you_mean(&format!("--{name}"), known.iter().map(String::as_str))
 }
 
-/// Adds to the error of a command that found no item what its misspelled options may mean: it took them for arguments of the item.
+/// Adds suggestions for misspelled options, which were parsed as arguments of the item, to the error of a command that
+/// found no item.
 pub(super) fn with_suggestions(flags: &[Flag], error: CommandError) -> CommandError {
     let similar = flags.iter().map(|flag| (flag, suggestion(flag, std::iter::empty())));
     let similar = similar.filter(|(_, hint)| !hint.is_empty());
@@ -142,8 +143,8 @@ fn unknown(flag: &Flag, item: &Registered) -> CommandError {
     CommandError::Usage(text)
 }
 
-/// Returns the value of an argument: text, or JSON where the schema does not accept the text; a list of both if the flag
-/// is given several times.
+/// Returns the value of an argument: text, or JSON if the schema does not accept the text; a list if the flag is given
+/// several times.
 fn value(flags: &[&Flag], property: &str, item: &Registered) -> Result<Value, CommandError> {
     let texts: Option<Vec<&str>> = flags.iter().map(|flag| flag.value.as_deref()).collect();
     let Some(texts) = texts else {

@@ -7,19 +7,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Lets output of a run through, unless a question is open.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gate(Arc<Shared>);
+pub(super) struct Gate(Arc<SharedGate>);
 
 #[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedGate {
+    state: Mutex<GateState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Number of questions that are open or not yet dropped.
+struct GateState {
+    /// The number of questions that are open or not yet dropped.
     questions: usize,
-    /// Number of threads that are writing output.
+    /// The number of threads that are writing output.
     writing: usize,
     /// Texts to write when the gate opens, from threads that must not block.
     held_back: Vec<String>,
@@ -43,7 +43,7 @@ impl Gate {
         }
     }
 
-    fn begin(&self, mut state: MutexGuard<'_, State>) -> Writing<'_> {
+    fn begin(&self, mut state: MutexGuard<'_, GateState>) -> Writing<'_> {
         state.writing += 1;
         Writing(self)
     }
@@ -60,17 +60,17 @@ impl Gate {
         drop(self.wait_while(|state| state.writing > 0));
     }
 
-    fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn wait_while(&self, condition: impl Fn(&GateState) -> bool) -> MutexGuard<'_, GateState> {
         let waited = self.0.changed.wait_while(self.lock(), |state| condition(state));
         waited.ignore_poison()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
         self.0.state.lock().ignore_poison()
     }
 }
 
-/// Counts as output in progress until dropped, also by a panic.
+/// Counts as output in progress until dropped, also on a panic.
 struct Writing<'a>(&'a Gate);
 
 impl Drop for Writing<'_> {

@@ -1,4 +1,4 @@
-//! `completions` and `man`: texts that are made from the commands and options.
+//! `completions` and `man`: texts that are generated from the commands and options.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use super::args::Arguments;
 use super::{CommandError, print_raw, program_name};
 
-/// Returns the commands under the name of the program that runs.
+/// Returns the commands, under the name of the running program.
 fn command() -> clap::Command {
     let name = program_name();
     Arguments::command().name(name.clone()).bin_name(name)

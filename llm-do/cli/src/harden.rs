@@ -19,7 +19,7 @@ use super::args::HardenOptions;
 use super::config::Set;
 use super::config::Settings;
 use super::run::block_on;
-use super::{CommandError, print, print_json};
+use super::{CommandError, print, print_json, recorded};
 
 /// The worker and the candidate.
 struct Pair<'a> {
@@ -38,12 +38,12 @@ pub(super) fn harden(
         }
         #[cfg(feature = "script")]
         (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
-        // clap requires both without --report.
+        // clap requires both without `--report`.
         _ => report::report(builder, options, runs_projects),
     }
 }
 
-/// Adds the files that the options name, and returns the settings.
+/// Adds the files of the options, and returns the settings.
 fn configured(
     builder: RuntimeBuilder,
     options: &HardenOptions,
@@ -75,7 +75,7 @@ fn compare(
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
     let builder = settings.add_model(builder).without_journal_and_shadows().approval_mode(mode);
-    // A worker that goes on without its tool would be compared as if it had it.
+    // A worker that continues after a denied call would be compared as if it had the tool.
     let builder = if options.approve_all { builder } else { builder.end_on_denial(true) };
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
@@ -103,10 +103,7 @@ fn check(registry: &Registry, name: &str, options: &HardenOptions) -> Result<(),
 }
 
 fn cases(worker: &str, options: &HardenOptions) -> Result<Cases, CommandError> {
-    let mut cases = Cases::of(worker);
-    for path in &options.journal {
-        cases.add_file(path).map_err(CommandError::from_error)?;
-    }
+    let cases = recorded::cases(worker, &options.journal, &options.runs, options.max_cases)?;
     if cases.is_empty() {
         let near = did_you_mean(worker, cases.other_tools());
         return Err(CommandError::Error(format!("no finished call of `{worker}` in the journals{near}")));
@@ -138,7 +135,7 @@ async fn compare_all(
     Ok(summary)
 }
 
-/// Describes a case on one line, with the differing results below.
+/// Describes a case on one line, with the different results below.
 fn describe(compared: &Compared) -> String {
     let Compared { verdict, input, times, answers, worker, candidate, .. } = compared;
     let count = if *times == 1 { String::new() } else { format!(" ({times} times)") };

@@ -22,13 +22,13 @@ const APPLICATION: [File; 3] = [
     (".gitignore", "/target\n"),
 ];
 
-/// What to do next with a project.
+/// The next steps with a project.
 const PROJECT_STEPS: &str = "  export LLM_DO_MODEL=openai:gpt-5-mini     any model: `provider:model`
   llm-do check
   llm-do run \"Which files are here?\"
   llm-do chat";
 
-/// What to do next with an application.
+/// The next steps with an application.
 const APPLICATION_STEPS: &str = "  export LLM_DO_MODEL=openai:gpt-5-mini     any model: `provider:model`
   cargo run -- check
   cargo run -- call shout --text hello

@@ -28,7 +28,7 @@ pub(super) struct Root {
 
 /// Resolves the item to run and its arguments.
 pub(super) fn root(registry: &Registry, options: &RunOptions, entries: &Entries) -> Result<Root, CommandError> {
-    let names = Names { registry, entries };
+    let names = CommandNames { registry, entries };
     let call = &options.call;
     let found = names.target(options).map_err(|error| flags::with_suggestions(&call.flags, error));
     let (item, prompt) = found?;
@@ -63,40 +63,41 @@ pub(super) fn root(registry: &Registry, options: &RunOptions, entries: &Entries)
     Ok(Root { name: item.name().to_owned(), arguments })
 }
 
-/// Returns the item of this name, or the default entry.
+/// Returns the item with this name, or the default entry.
 pub(super) fn named<'a>(
     registry: &'a Registry,
     entries: &'a Entries,
     name: Option<&str>,
 ) -> Result<&'a Registered, CommandError> {
-    let names = Names { registry, entries };
+    let names = CommandNames { registry, entries };
     match name {
         Some(name) => names.tool(name, (None, None)).map(|(item, _)| item),
         None => names.default_entry(),
     }
 }
 
-/// Returns the names of what can be run by name alone, and of what the project and the program expose; `None` if these expose nothing.
+/// Returns the names of items that can be run by name alone, and of those that the project and the program expose;
+/// `None` if these expose nothing.
 #[cfg(any(feature = "mcp", feature = "serve"))]
 pub(super) fn exposed_names(registry: &Registry, entries: &Entries, by_program: Vec<String>) -> Option<Vec<String>> {
     let exposed = [by_program, entries.exposed.clone()].concat();
     if exposed.is_empty() { None } else { Some([entry_names(registry, entries), exposed].concat()) }
 }
 
-/// Returns the names of what can be run by name alone.
+/// Returns the names of items that can be run by name alone.
 #[cfg(any(feature = "mcp", feature = "serve"))]
 pub(super) fn entry_names(registry: &Registry, entries: &Entries) -> Vec<String> {
-    Names { registry, entries }.all().map(|item| item.name().to_owned()).collect()
+    CommandNames { registry, entries }.all().map(|item| item.name().to_owned()).collect()
 }
 
 /// The names that a command line may contain.
 #[derive(Clone, Copy)]
-struct Names<'a> {
+struct CommandNames<'a> {
     registry: &'a Registry,
     entries: &'a Entries,
 }
 
-impl<'a> Names<'a> {
+impl<'a> CommandNames<'a> {
     /// Finds the item, and the prompt among the words.
     fn target(self, options: &'a RunOptions) -> Result<(&'a Registered, Option<&'a str>), CommandError> {
         let words = (options.name.as_deref(), options.prompt.as_deref());
@@ -135,7 +136,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns the error for a name that is not registered; a project needs no advice about linking.
+    /// Returns the error for an unknown name; in a project, without advice about linking.
     fn unknown_tool(self, name: &str) -> String {
         if let Some(why) = self.registry.why_left_out(name) {
             return format!("unknown tool or worker `{name}`: {why}");
@@ -148,7 +149,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns what can be run by its name alone: all entries, the workers of the project, and a worker named `main`.
+    /// Returns the items that can be run by name alone: all entries, the workers of the project, and a worker named
+    /// `main`.
     fn all(self) -> impl Iterator<Item = &'a Registered> {
         let Self { registry, entries } = self;
         let is_named = |item: &Registered| {
@@ -185,7 +187,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns the error for a tool or worker in place of an entry: how to run it, or how to give its name as the
+    /// Returns the error for a tool or worker in place of an entry: how to run it, or how to pass its name as the
     /// prompt.
     fn not_an_entry(self, item: &Registered, may_be_prompt: bool) -> CommandError {
         let (name, kind) = (item.name(), item.kind().as_str());
@@ -223,17 +225,17 @@ pub(super) fn object(json: &str) -> Result<Value, CommandError> {
     }
 }
 
-/// Gives the prompt to the [argument](prompt_argument) that takes it.
+/// Passes the prompt to its [argument](prompt_argument).
 pub(super) fn from_prompt(item: &Registered, prompt: &str, flags: &[Flag]) -> Result<Value, CommandError> {
     let argument = prompt_argument(item, flags)?;
     let text = Value::String(prompt.to_owned());
-    // A number, list or object may be given as JSON; anything else is text.
+    // A number, list or object may be given as JSON; any other text is a string.
     let parsed = serde_json::from_str(prompt).ok().filter(|value| item.accepts(argument, value));
     let value = if item.accepts(argument, &text) { text } else { parsed.unwrap_or(text) };
     Ok(json!({ argument: value }))
 }
 
-/// Returns the argument `input`, or else the only required argument, or the only argument.
+/// Returns the argument `input`, otherwise the only required argument, otherwise the only argument.
 fn prompt_argument<'a>(item: &'a Registered, flags: &[Flag]) -> Result<&'a str, CommandError> {
     let properties = item.parameters()["properties"].as_object();
     let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
@@ -270,7 +272,7 @@ pub(super) fn attach(mut files: Vec<Value>, arguments: &mut Value) {
     }
 }
 
-/// Returns the arguments that are required, and not given as options.
+/// Returns the required arguments that are not given as options.
 fn required<'a>(item: &'a Registered, flags: &[Flag]) -> Vec<&'a str> {
     let given: Vec<_> = flags.iter().filter_map(|flag| flags::property(flag, item).ok()).collect();
     let required = item.parameters()["required"].as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -1,4 +1,4 @@
-//! `journal`: prints a journal as a tree of calls, or settles what became of one.
+//! `journal`: prints a journal as a tree of calls, or settles the outcome of a call.
 
 mod unknown;
 
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use llm_do_core::base::printable::printable_line;
 use llm_do_core::observe::event::Outcome;
-use llm_do_core::observe::journal::{FileJournal, Record, StepKind, called};
+use llm_do_core::observe::journal::{Record, StepKind, called};
 use llm_do_core::plane::dispatch::recorded_outcome;
 use llm_do_providers::ResponsePart;
 use serde::{Deserialize, Serialize};
@@ -15,55 +15,76 @@ use serde_json::Value;
 #[cfg(feature = "serve")]
 pub(super) use self::unknown::describe;
 use super::args::JournalOptions;
-use super::{CommandError, NO_OUTCOME, print, print_json};
+use super::recorded::{Records, RunInfo};
+use super::{CommandError, NO_OUTCOME, print, print_json, recorded};
 
-/// Maximum number of characters shown of a value.
+/// The maximum number of shown characters of a value.
 const MAX_VALUE_CHARS: usize = 80;
 
-/// Width of a time in columns: `2026-01-31T12:00:00Z`.
+/// The width of a time in columns: `2026-01-31T12:00:00Z`.
 const TIME_WIDTH: usize = 20;
 
 pub(super) fn journal(options: &JournalOptions) -> Result<(), CommandError> {
-    let JournalOptions { file, json, unknown, settle, outcome } = options;
+    let JournalOptions { file, json, unknown, settle, runs, outcome } = options;
     match (settle, outcome.settlement()) {
         (Some(step), Some(settlement)) => unknown::settle(file, step, &settlement),
         (Some(_), None) => Err(CommandError::Usage(NO_OUTCOME.to_owned())),
         (None, Some(_)) => {
             Err(CommandError::Usage("an outcome needs `--settle STEP`, the call that it is of".to_owned()))
         }
-        (None, None) if *unknown => unknown::list(file, *json),
+        (None, None) if *unknown => unknown::list(file, runs, *json),
         (None, None) => list(options),
     }
 }
 
-/// Prints the records of a journal, also those before an invalid line.
+/// Prints the records of a journal, including those before an invalid line.
 fn list(options: &JournalOptions) -> Result<(), CommandError> {
-    let (mut records, mut fault) = (Vec::new(), Ok(()));
-    for record in FileJournal::read(&options.file).map_err(CommandError::from_error)? {
+    let mut is_empty = true;
+    let source = std::slice::from_ref(&options.file);
+    recorded::for_each(source, &options.runs, &mut |run: &RunInfo, records: &mut Records<'_>| {
+        let run = run.id.as_deref();
+        if options.json { print_lines(run, records, &mut is_empty) } else { print_tree(run, records, &mut is_empty) }
+    })?;
+    if is_empty && !options.json { print("the journal is empty") } else { Ok(()) }
+}
+
+/// Prints each record as it is read.
+fn print_lines(run: Option<&str>, records: &mut Records<'_>, is_empty: &mut bool) -> Result<(), CommandError> {
+    for record in records {
+        *is_empty = false;
+        print_json(&json(run, &record?))?;
+    }
+    Ok(())
+}
+
+/// Prints the calls of a run as a tree, below its id.
+fn print_tree(run: Option<&str>, records: &mut Records<'_>, is_empty: &mut bool) -> Result<(), CommandError> {
+    let (mut all, mut fault) = (Vec::new(), Ok(()));
+    for record in records {
         match record {
-            Ok(record) => records.push(record),
-            Err(error) => fault = Err(CommandError::from_error(error)),
+            Ok(record) => all.push(record),
+            Err(error) => fault = Err(error),
         }
     }
-    if options.json {
-        records.iter().try_for_each(|record| print_json(&json(record)))?;
-    } else if records.is_empty() {
-        print("the journal is empty")?;
-    } else {
-        CallTree::new(&records).lines().iter().try_for_each(|line| print(line))?;
+    if !all.is_empty() {
+        *is_empty = false;
+        run.map_or(Ok(()), |run| print(&format!("run {}", printable_line(run))))?;
     }
+    CallTree::new(&all).lines().iter().try_for_each(|line| print(line))?;
     fault
 }
 
-fn json(record: &Record) -> String {
+fn json(run: Option<&str>, record: &Record) -> String {
     #[derive(Serialize)]
-    struct WithDepth<'a> {
+    struct InRun<'a> {
+        #[serde(rename = "run", skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
         depth: usize,
         #[serde(flatten)]
         record: &'a Record,
     }
-    // The record was read from JSON, so it can be serialized again.
-    serde_json::to_string(&WithDepth { depth: depth(&record.parent), record }).unwrap_or_default()
+    // The record was parsed from JSON, so it can be serialized again.
+    serde_json::to_string(&InRun { id: run, depth: depth(&record.parent), record }).unwrap_or_default()
 }
 
 /// Returns the nesting depth of a call with this parent.
@@ -95,7 +116,7 @@ impl<'a> CallTree<'a> {
         tree
     }
 
-    /// Adds a call to its parent, which has no record of its own if it did not finish.
+    /// Adds a call to its parent, which has no record if it did not finish.
     fn link(&mut self, key: &'a str) {
         if key.is_empty() || self.0.contains_key(key) {
             return;

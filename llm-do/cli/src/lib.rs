@@ -1,4 +1,4 @@
-//! The command line of an application: runs and lists the tools, workers and entries that are linked in.
+//! The command line of an application: runs and lists the linked tools, workers and entries.
 
 mod agreed;
 mod answer;
@@ -22,12 +22,15 @@ mod init;
 mod input;
 mod journal;
 mod keyboard;
+mod listener;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod out_folder;
 mod output;
 mod progress;
 mod project;
+mod record;
+mod recorded;
 #[cfg(feature = "restate")]
 mod restate;
 mod rule_file;
@@ -39,6 +42,7 @@ mod serve;
 mod setup;
 mod state;
 mod stdout;
+mod terminal_lock;
 mod terminal_user;
 mod tools;
 #[cfg(feature = "trace")]
@@ -99,25 +103,26 @@ impl Cli {
         self
     }
 
-    /// Sets the name and version of the application, such as `env!("CARGO_PKG_NAME")` and `env!("CARGO_PKG_VERSION")`, which `--version`,
-    /// MCP servers and clients, the page of a service and the user agent of requests carry. Default: the file name of the program,
-    /// and the version of this crate.
+    /// Sets the name and version of the application, such as `env!("CARGO_PKG_NAME")` and `env!("CARGO_PKG_VERSION")`.
+    /// They appear in `--version`, in MCP servers and clients, on the page of a service and in the user agent of
+    /// requests. Default: the file name of the program, and the version of this crate.
     pub fn application(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.application = Some(Application::new(name, Some(version.into())));
         self
     }
 
-    /// Offers these tools, workers and toolsets too in the commands `mcp` and `serve`, besides the entries. Default: `mcp` offers entries
-    /// and workers, or the application's own tools if there are neither; `serve` offers entries.
+    /// Also offers these tools, workers and toolsets in the commands `mcp` and `serve`, besides the entries. Default:
+    /// `mcp` offers entries and workers, or the application's own tools if it has neither; `serve` offers entries.
     ///
-    /// A project names its own as `"mcp": { "expose": [..] }`, and the options `--expose` names all that is offered.
+    /// A project lists its own as `"mcp": { "expose": [..] }`, and the options `--expose` list everything that is
+    /// offered.
     pub fn expose(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.exposed.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Runs the project in the current folder, if an option does not name another: for a program without entries of its
-    /// own, such as `llm-do`. Default: only what is linked, and what options name.
+    /// Runs the project in the current folder, unless an option names another: for a program without its own entries,
+    /// such as `llm-do`. Default: only linked items, and those that options name.
     pub fn run_projects(mut self) -> Self {
         self.runs_projects = true;
         self
@@ -126,8 +131,8 @@ impl Cli {
     /// Configures the runtime: its state, sinks, policy and settings. Options, variables and configuration files take
     /// precedence.
     ///
-    /// It runs before every command, also those that only list and check, so it should be quick:
-    /// [`configure_async`](Self::configure_async) connects to servers and opens what may be missing.
+    /// It runs before every command, including those that only list and check, so it should be fast: use
+    /// [`configure_async`](Self::configure_async) to connect to servers and to open resources that may be missing.
     ///
     /// # Examples
     ///
@@ -151,12 +156,12 @@ impl Cli {
         self
     }
 
-    /// Configures the runtime by code that waits or fails, after [`configure`](Self::configure). An error ends the program, with exit
-    /// code 1.
+    /// Configures the runtime with async or fallible code, after [`configure`](Self::configure). An error ends the
+    /// program with exit code 1.
     ///
-    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden` and `check --replay`. Other commands,
-    /// such as `tools` and `check`, work without what it opens: they do not see the tools and policies that it adds, and `check`
-    /// does not check state. Tasks that it spawns live as long as the program.
+    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden` and
+    /// `check --replay`. Other commands, such as `tools` and `check`, run without it: they do not see its tools and
+    /// policies, and `check` does not check state. Tasks that it spawns live as long as the program.
     ///
     /// # Examples
     ///
@@ -214,10 +219,10 @@ impl Cli {
         llm_do_core::app::mcp::reaper_process();
         #[cfg(feature = "script")]
         llm_do_core::plane::script::interpreter_process();
-        // Exits here with 2 for wrong usage, and with 0 after printing help.
+        // Exits here with 2 for invalid usage, and with 0 after printing help.
         let (words, flags) = flags::split(std::env::args_os().collect());
         let arguments = self.parse(words);
-        // A tool's panic becomes the error of its call; its message may contain a model's text, so it is escaped.
+        // A tool's panic becomes the error of its call. Its message may contain a model's text, so it is escaped.
         std::panic::set_hook(Box::new(|panic| drop(writeln!(io::stderr(), "{}", printable(&panic.to_string())))));
         match self.execute(arguments.command, flags) {
             Ok(()) => ExitCode::SUCCESS,
@@ -229,7 +234,7 @@ impl Cli {
         }
     }
 
-    /// Parses the command line, and names the application.
+    /// Parses the command line, and sets the name of the application.
     fn parse(&self, words: Vec<OsString>) -> Arguments {
         let application = self.application.clone().unwrap_or_else(|| Application::new(program_name(), None));
         let shown = Arguments::command().name(application.name.clone()).version(application.shown_version());
@@ -297,10 +302,10 @@ fn program_name() -> String {
     name.unwrap_or_else(|| "llm-do".to_owned())
 }
 
-/// Why a call is not settled that has no outcome.
+/// The error for a call that is settled without an outcome.
 const NO_OUTCOME: &str = "what became of the call is missing; give `--result JSON` or `--not-done`";
 
-/// Why a command failed.
+/// The error of a command.
 #[derive(Debug)]
 enum CommandError {
     /// The command line is invalid: exit code 2.

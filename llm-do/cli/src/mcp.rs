@@ -20,6 +20,7 @@ use super::args::{McpCommand, McpOptions, ServeOptions};
 use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
 use super::project::Entries;
+use super::record::Recorder;
 use super::run::{block_on, configure};
 
 /// The variable with the token of HTTP clients.
@@ -41,7 +42,7 @@ pub(super) fn mcp(
     }
 }
 
-/// Serves what is linked, and the files that the options name, until the client or the user ends it.
+/// Serves the linked items, and the files of the options, until the client or the user ends it.
 fn serve(
     builder: RuntimeBuilder,
     options: &ServeOptions,
@@ -53,24 +54,26 @@ fn serve(
     let registry = super::project::collect(&mut builder)?;
     let progress = Progress::new(settings.verbosity());
     let token = builder.cancellation_token();
-    let builder = configure(builder, &settings, &entries, &progress);
+    let recorder = Recorder::open(&options.record)?;
+    let builder = recorder.add_to(configure(builder, &settings, &entries, &progress));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let offered = exposed_names(runtime.registry(), &entries, exposed);
     let default = default_offer(runtime.registry(), &entries);
     let service = service(McpService::new(runtime), options, offered, default)?;
     block_on(&token, async {
-        match options.http {
+        let served = match options.http {
             Some(address) => over_http(service, address, http_options(options, &token)?).await,
             None => over_stdio(service, &token).await,
-        }
+        };
+        served.and(recorder.finish(&token).await)
     })?
 }
 
-/// Returns the names of entries and workers, or of the application's own tools if there are neither.
+/// Returns the names of entries and workers, or of the application's own tools if it has neither.
 ///
-/// The tools of the toolsets that come with this crate are what workers and entries use: offered by themselves, they would let a client
-/// do all that they can.
+/// The tools of this crate's toolsets are for workers and entries; if they were offered directly, a client could use
+/// them without restriction.
 fn default_offer(registry: &Registry, entries: &Entries) -> Vec<String> {
     let names = |is_offered: &dyn Fn(&Registered) -> bool| -> Vec<String> {
         registry.iter().filter(|item| is_offered(item)).map(|item| item.name().to_owned()).collect()
@@ -132,7 +135,7 @@ fn http_options(options: &ServeOptions, token: &CancellationToken) -> Result<Htt
     })
 }
 
-/// Reads the token of HTTP clients, if there is one.
+/// Reads the token of HTTP clients, if any.
 fn secret(options: &ServeOptions) -> Result<Option<String>, CommandError> {
     let Some(path) = &options.token_file else {
         return Ok(std::env::var(TOKEN)

@@ -1,5 +1,5 @@
-//! A folder that commands write files into. A project may have brought what is in it, so no link in it is followed, nothing but regular
-//! files is read or replaced, and a file is written whole or not at all.
+//! A folder into which commands write files. Its contents may be from an untrusted project, so links in it are not
+//! followed, only regular files are read or replaced, and files are written atomically.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use llm_do_core::base::open_file::{folder_or_current, link_fault};
 const MAX_READ: u64 = 1 << 20;
 /// The permissions of a file that only the user may read.
 const PRIVATE: u32 = 0o600;
-/// The permissions of any other file, of which the user's mask removes some.
+/// The permissions of any other file, before the user's mask.
 const NEW: u32 = 0o666;
 
-/// A folder, opened.
+/// An open folder.
 #[derive(Debug)]
 pub(super) struct OutFolder {
     dir: Dir,
@@ -28,7 +28,7 @@ pub(super) struct OutFolder {
 }
 
 impl OutFolder {
-    /// Opens a folder, which is created if it is missing. Links in its path are followed: the user chose it.
+    /// Opens a folder, which is created if it is missing. Links in its path are followed, since the user chose it.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let given = folder_or_current(path);
         std::fs::create_dir_all(given)?;
@@ -42,7 +42,7 @@ impl OutFolder {
         Ok((Self::open(path.parent().unwrap_or(Path::new("")))?, name))
     }
 
-    /// Opens a folder in this one, which is created if it is missing.
+    /// Opens a nested folder, which is created if it is missing.
     pub(super) fn folder(&self, name: &str) -> io::Result<Self> {
         match self.dir.create_dir(name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -52,7 +52,7 @@ impl OutFolder {
         Ok(Self { dir: self.dir.open_dir(name)?, path: self.path.join(name) })
     }
 
-    /// Returns what is in the folder under this name, if anything is.
+    /// Returns the metadata of the entry with this name, if any.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl OutFolder {
         Ok(Some(metadata))
     }
 
-    /// Returns the regular file of this name, if there is one; anything else is an error.
+    /// Returns the regular file with this name, if any; any other entry is an error.
     pub(super) fn existing(&self, name: &str) -> io::Result<Option<Metadata>> {
         let entry = self.entry(name)?;
         entry.iter().try_for_each(check_kind)?;
@@ -88,10 +88,10 @@ impl OutFolder {
         Ok(Some(text))
     }
 
-    /// Writes a new file; returns an error if the name is taken, also by a link that leads nowhere.
+    /// Writes a new file; returns an error if the name exists, also as a dangling link.
     pub(super) fn create(&self, name: &str, text: &str) -> io::Result<()> {
         let temporary = self.temporary(NEW, None, |file| file.write_all(text.as_bytes()))?;
-        // A hard link does not replace what has the name meanwhile, as a renamed file does.
+        // Unlike a rename, a hard link does not replace an entry that was created meanwhile.
         match self.dir.hard_link(&temporary.name, &self.dir, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             // Some file systems have no hard links.
@@ -100,15 +100,15 @@ impl OutFolder {
         }
     }
 
-    /// Replaces a file, whose permissions are kept, or creates one that only the user may read.
+    /// Replaces a file, whose permissions are kept, or creates a file that only the user may read.
     pub(super) fn replace(&self, name: &str, text: &str) -> io::Result<()> {
         let existing = self.existing(name)?;
         let temporary = self.temporary(PRIVATE, existing.as_ref(), |file| file.write_all(text.as_bytes()))?;
-        // A link that was put there meanwhile is replaced, and not followed.
+        // A link that was created meanwhile is replaced, and not followed.
         self.dir.rename(&temporary.name, &self.dir, name)
     }
 
-    /// Writes a temporary file, which gets another name next.
+    /// Writes a temporary file, which the caller renames.
     fn temporary(
         &self,
         mode: u32,
@@ -120,7 +120,7 @@ impl OutFolder {
         options.write(true).create_new(true);
         #[cfg(unix)]
         cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
-        // On other systems, the folder decides who can read a file.
+        // On other systems, the folder determines who can read a file.
         #[cfg(not(unix))]
         let _ = mode;
         let mut file: File = self.dir.open_with(&temporary.name, &options)?;
@@ -133,7 +133,7 @@ impl OutFolder {
     }
 }
 
-/// A temporary file in a folder, removed when dropped if it still has its name.
+/// A temporary file in a folder; removed on drop, unless it was renamed.
 struct Temporary<'a> {
     dir: &'a Dir,
     name: String,
@@ -146,9 +146,9 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Writes a file that the user names, which only the user may read and which appears whole or not at all.
+/// Writes a file at the user's path atomically; only the user may read it.
 ///
-/// A stream, such as `/dev/stdout`, is written as it is; a link and a pipe of another name are errors.
+/// A stream, such as `/dev/stdout`, is written directly; links and other pipes are errors.
 #[cfg(any(feature = "eval", feature = "trace"))]
 pub(super) fn write_named(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     if is_stream(path) {

@@ -1,4 +1,4 @@
-//! How the result of a run is printed: as text, as one JSON object, or after the events as JSON Lines.
+//! Prints the result of a run: as text, as one JSON object, or after the events as JSON Lines.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) enum Format {
 pub(super) type PrintedEvents = JsonLines<JsonOut>;
 
 impl Format {
-    /// Adds the sink of the events that are printed.
+    /// Adds the sink for printed events.
     pub(super) fn add_to(self, builder: RuntimeBuilder) -> (RuntimeBuilder, Option<Arc<PrintedEvents>>) {
         if self != Self::Jsonl {
             return (builder, None);
@@ -42,8 +42,8 @@ impl Format {
         (builder.shared_sink(Arc::clone(&events) as _), Some(events))
     }
 
-    /// Prints the result of a run, and the plan of a dry one. A failed run has a result only for programs. If the result is a text of
-    /// which a part is `shown` already, only the rest is printed.
+    /// Prints the result of a run. The error of a failed run is printed only for programs, and a text only as far as it
+    /// is not `shown` yet. Of a dry run, also prints the plan.
     pub(super) fn print(
         self,
         result: &Result<ToolReturn, CallError>,
@@ -79,10 +79,10 @@ impl Format {
     }
 }
 
-/// Prints the first warnings to standard error, and how many more there are.
+/// Prints the first warnings to standard error, and the number of further warnings.
 ///
-/// A name in a warning may contain line breaks: the lines after them are indented, so that they do not look like other lines of the
-/// program.
+/// A name in a warning may contain line breaks: its further lines are indented, so that they do not look like output of
+/// the program itself.
 pub(super) fn warn(warnings: &[String]) {
     let mut stderr = io::stderr();
     for warning in warnings.iter().take(MAX_DIAGNOSTICS) {
@@ -94,7 +94,7 @@ pub(super) fn warn(warnings: &[String]) {
     }
 }
 
-/// Prints a value as [`print_value`] does, unless it is the text that was shown while it streamed.
+/// Prints a value like [`print_value`], unless it is the text that was shown while it streamed.
 pub(super) fn print_unless_shown(result: &Value, shown: Option<&str>) -> Result<(), CommandError> {
     match (result, shown) {
         (Value::String(text), Some(shown)) if text.trim_end() == shown.trim_end() => Ok(()),
@@ -102,7 +102,7 @@ pub(super) fn print_unless_shown(result: &Value, shown: Option<&str>) -> Result<
     }
 }
 
-/// Prints text as it is, `null` as nothing, and any other value as JSON.
+/// Prints text unchanged, nothing for `null`, and any other value as JSON.
 pub(super) fn print_value(result: &Value) -> Result<(), CommandError> {
     match result {
         Value::Null => Ok(()),

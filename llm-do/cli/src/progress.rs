@@ -17,6 +17,7 @@ use llm_do_core::plane::registry::Registry;
 
 use super::gate::{ClosedGate, Gate};
 use super::keyboard::width;
+use super::terminal_lock::TerminalLock;
 
 /// Shows events in order through one queue, and a status line if standard error is a terminal.
 #[derive(Clone, Debug)]
@@ -25,6 +26,7 @@ pub(super) struct Progress {
     gate: Gate,
     queue: Arc<Queue>,
     screen: Arc<Screen>,
+    terminal: TerminalLock,
 }
 
 impl Progress {
@@ -35,22 +37,27 @@ impl Progress {
         let gate = Gate::default();
         let screen = Arc::new(Screen { page, line: line.clone(), gate: gate.clone() });
         let queue = Arc::new(Queue::new(Arc::clone(&screen) as _, CAPACITY));
-        Self { line, gate, queue, screen }
+        Self { line, gate, queue, screen, terminal: TerminalLock::default() }
     }
 
     /// Shows texts of workers while they stream, if standard output and standard error are terminals.
     ///
-    /// Answers that are JSON are not shown so.
+    /// JSON answers are not shown.
     pub(super) fn show_answers(&self, registry: &Registry) {
         if !self.line.is_terminal || !io::stdout().is_terminal() {
             return;
         }
         let workers = registry.iter().filter(|item| item.plan().is_some());
         let workers: HashMap<_, _> = workers.map(|item| (item.name().to_owned(), Arc::clone(item))).collect();
-        // The schema of an output is written when it is first needed.
+        // The schema of an output is created on first use.
         let is_text =
             move |name: &str| workers.get(name).and_then(|item| item.plan()).is_some_and(|plan| plan.is_text());
         self.screen.page.show_answers(Answers::new(is_text));
+    }
+
+    /// Returns the right to read from the terminal, which all questions share.
+    pub(super) fn terminal(&self) -> &TerminalLock {
+        &self.terminal
     }
 
     /// Returns the text that was shown as the answer of the run that has ended.
@@ -79,7 +86,7 @@ impl Progress {
         self.screen.page.finish_row();
     }
 
-    /// Shows panic messages escaped and indented, like any text of a tool or model, and not while a question is open.
+    /// Shows panic messages escaped and indented, like the text of tools and models, and not while a question is open.
     pub(super) fn show_panics(&self) {
         let (gate, screen) = (self.gate.clone(), Arc::clone(&self.screen));
         std::panic::set_hook(Box::new(move |panic| {
@@ -108,7 +115,7 @@ impl EventSink for Progress {
     }
 }
 
-/// The event lines and the status line, on the queue's thread.
+/// The event lines and the status line; used on the queue's thread.
 #[derive(Debug)]
 struct Screen {
     page: TerminalWriter<AboveStatusLine>,
@@ -130,7 +137,7 @@ impl EventSink for Screen {
 struct StatusLine {
     bar: ProgressBar,
     is_terminal: bool,
-    /// Whether the last row of the page is not finished, so that no status line can be below it.
+    /// Whether the last row is unfinished, so that the status line cannot be shown below it.
     is_in_row: Arc<AtomicBool>,
 }
 
@@ -166,7 +173,7 @@ impl StatusLine {
 struct AboveStatusLine(StatusLine);
 
 impl Write for AboveStatusLine {
-    /// Writes all of the bytes. An unfinished row takes the place of the status line.
+    /// Writes all bytes. An unfinished row replaces the status line.
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let ends_row = buffer.ends_with(b"\n");
         if !ends_row {

@@ -11,14 +11,14 @@ use llm_do_core::session::runtime::RuntimeBuilder;
 use serde_json::Value;
 
 use super::CommandError;
-use super::agreed::{Agreement, Known};
+use super::agreed::{Agreement, AgreementState};
 use super::config::{Set, Settings, Source};
 use super::output::warn;
 use super::rule_file::RuleFile;
-use super::trust::{Answer, Subject, Trust};
+use super::trust::{Grant, Subject, Trust};
 use super::wait_notice::with_wait_notice;
 
-/// Options that add files to what is linked.
+/// Options that add files to the linked items.
 #[derive(Args, Debug, Default)]
 pub(super) struct FileOptions {
     /// Add the worker files, `*.worker` and `*.agent`, in this folder; may be given several times.
@@ -40,35 +40,35 @@ pub(super) struct FileOptions {
     pub(super) trust_project: bool,
 }
 
-/// What a command needs to know about its project.
+/// The properties of a project that a command needs.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     /// The entry of the project.
     pub(super) entry: Option<String>,
-    /// The arguments of the entry, if the user gives none.
+    /// The arguments of the entry, unless the user gives some.
     pub(super) arguments: Option<Value>,
     /// The workers of the project, which can be run by name like entries.
     pub(super) workers: Vec<String>,
-    /// What the project offers to clients besides its entry and workers.
+    /// The items that the project offers to clients besides its entry and workers.
     #[cfg_attr(not(any(feature = "mcp", feature = "serve")), expect(dead_code, reason = "nothing is served"))]
     pub(super) exposed: Vec<String>,
-    /// Whether the project does not take input of the user.
+    /// Whether the project accepts no input of the user.
     pub(super) refuses_input: bool,
-    /// Whether the program runs projects, and there was none.
+    /// Whether the program runs projects, but found none.
     pub(super) needs_project: bool,
     /// Whether the project has an entry that the user did not agree to.
     pub(super) is_entry_refused: bool,
     /// The folder of the project.
     pub(super) project: Option<PathBuf>,
-    /// The number of parts of the project that are left out since they have faults.
+    /// The number of faulty parts of the project that are left out.
     pub(super) left_out: usize,
-    /// Where rules of the user are written.
+    /// The file for rules of the user.
     pub(super) rules: RuleFile,
 }
 
 impl Entries {
-    /// Returns the items that a command may run: that of `--tool`, the one that its first word names, or the entry of the project. `None`:
-    /// any.
+    /// Returns the items that a command may run: the item of `--tool`, the item that its first word names, or the entry
+    /// of the project. `None` stands for any item.
     pub(super) fn roots(&self, tool: Option<&str>, word: Option<&str>, has_prompt: bool) -> Option<Vec<String>> {
         if let Some(tool) = tool {
             return Some(vec![tool.to_owned()]);
@@ -76,7 +76,7 @@ impl Entries {
         let is_name = |word: &str| has_prompt || self.workers.iter().any(|name| name == word);
         match (word, &self.entry) {
             (Some(word), _) if is_name(word) => Some(vec![word.to_owned()]),
-            // It is the name of another entry, or a prompt.
+            // The word is the name of another entry, or a prompt.
             (word, Some(entry)) => Some(word.into_iter().map(str::to_owned).chain([entry.clone()]).collect()),
             (_, None) => None,
         }
@@ -94,7 +94,7 @@ impl FileOptions {
         }
     }
 
-    /// Returns how the user is asked about the files of a project.
+    /// Returns the way in which the user is asked about the files of a project.
     pub(super) fn trust(&self, approves_all: bool) -> Trust {
         match (self.trust_project, approves_all) {
             (true, _) => Trust::Given,
@@ -105,7 +105,7 @@ impl FileOptions {
 
     /// Adds the files to the builder, and completes the settings with those of the project and the application.
     ///
-    /// A program that `runs_projects` takes the current folder, if no other is given.
+    /// A program that `runs_projects` uses the current folder, if the options name none.
     pub(super) fn add_to(
         &self,
         builder: RuntimeBuilder,
@@ -116,7 +116,7 @@ impl FileOptions {
         self.add_with(builder, settings, runs_projects, trust, Vec::new())
     }
 
-    /// Does the same, and decides about other files of the command in the same question.
+    /// Like [`add_to`](Self::add_to), and decides about further files of the command in the same question.
     pub(super) fn add_with(
         &self,
         builder: RuntimeBuilder,
@@ -165,11 +165,11 @@ impl FileOptions {
         let agreement = subject.agreement.clone();
         subjects.push(subject);
         let answer = trust.decide(&subjects)?;
-        let is_kept = is_harmless || agreement.known() == Known::Yes;
+        let is_kept = is_harmless || agreement.known() == AgreementState::Yes;
         let project = match answer {
-            Answer::Everything => project,
-            Answer::WithoutOptional => project.without_approvals().without_servers(),
-            Answer::Nothing => project.without_servers(),
+            Grant::Everything => project,
+            Grant::WithoutOptional => project.without_approvals().without_servers(),
+            Grant::Nothing => project.without_servers(),
         };
         #[cfg(feature = "mcp")]
         let project = project.with_tokens(super::mcp::tokens());
@@ -188,7 +188,7 @@ impl FileOptions {
         Ok((builder.project(project), entries))
     }
 
-    /// Adds the worker files of folders, and returns what they demand: they may come from someone else, as a project may.
+    /// Adds the worker files of folders, and returns their demands, since they may be untrusted, like a project.
     fn add_worker_dirs(
         &self,
         mut builder: RuntimeBuilder,
@@ -205,7 +205,7 @@ impl FileOptions {
         Ok((builder, subjects))
     }
 
-    /// Takes the first word of a command as the project, if it is the path of one.
+    /// Takes the first word of a command as the project, if it is a project's path.
     pub(super) fn take_path(&mut self, word: &mut Option<String>) {
         let is_path = |word: &str| {
             let path = Path::new(word);
@@ -218,18 +218,18 @@ impl FileOptions {
     }
 }
 
-/// Opens a project, and prints what of it has no effect.
+/// Opens a project, and prints its parts without an effect.
 pub(super) fn open(path: &Path) -> Result<Project, CommandError> {
     let project = Project::open(path).map_err(CommandError::from_error)?;
     warn(project.warnings());
     Ok(project)
 }
 
-/// Returns what a project demands, with the settings in its folder.
+/// Returns the demands of a project, including the settings in its folder.
 pub(super) fn of_project(path: &Path, project: &Project, settings: Option<&Settings>) -> Subject {
     let mut demands = project.demand_list();
     if let Some(settings) = settings {
-        // A mode of the user, or a stricter one in the folder, comes before that of the manifest.
+        // The mode of the user, or a stricter mode in the folder, takes precedence over the manifest's.
         demands.retain(|demand| !(demand.is_of_mode() && settings.decides_mode()));
         demands.extend(settings.demand());
     }
@@ -237,7 +237,7 @@ pub(super) fn of_project(path: &Path, project: &Project, settings: Option<&Setti
     Subject { name: path.display().to_string(), demands, agreement }
 }
 
-/// Returns what the file with settings in the current folder demands, without a project.
+/// Returns the demands of the settings file in the current folder, without a project.
 fn of_settings(settings: &Settings) -> Result<Option<Subject>, CommandError> {
     let Some(demand) = settings.demand() else { return Ok(None) };
     let here = std::env::current_dir().map_err(CommandError::from_error)?;
@@ -246,7 +246,7 @@ fn of_settings(settings: &Settings) -> Result<Option<Subject>, CommandError> {
     Ok(Some(Subject { name: here.display().to_string(), demands, agreement }))
 }
 
-/// Fails if a worker file is a link to a file outside of its folder.
+/// Fails if a worker file is a link to a file outside its folder.
 fn inside(folder: &Path, origin: &Origin) -> Result<(), CommandError> {
     let file = PathBuf::from(origin.to_string());
     let is_inside = file.canonicalize().and_then(|file| Ok(file.starts_with(folder.canonicalize()?)));
@@ -256,19 +256,20 @@ fn inside(folder: &Path, origin: &Origin) -> Result<(), CommandError> {
     }
 }
 
-/// Returns what the worker files of a folder demand.
+/// Returns the demands of the worker files of a folder.
 fn of_worker_dir(folder: &Path, workers: &[(&WorkerSpec, &Origin)], has_files: bool) -> Subject {
     let mut demands: Vec<_> = workers.iter().flat_map(|(spec, origin)| of_worker(spec, origin, &[])).collect();
     let root = root_demand(Path::new(".")).filter(|_| !has_files && !workers.is_empty());
     demands.extend(root.map(|text| Demand::new(Kind::Root, "", format!("its tools work on the files of {text}"))));
     demands.sort_by_key(|demand| demand.kind);
-    // Of the workers and not of their files: these workers run, even if a file changed since it was read.
-    let files = workers.iter().map(|(spec, origin)| (origin.to_string(), Digest::of(spec.to_worker_file().as_bytes())));
+    // Of the workers rather than their files: these workers run, even if a file has changed since it was read.
+    let files =
+        workers.iter().map(|(spec, origin)| (origin.to_string(), Digest::new(spec.to_worker_file().as_bytes())));
     let agreement = Agreement::new(folder, folder, &demands, files.collect());
     Subject { name: folder.display().to_string(), demands, agreement }
 }
 
-/// Collects the items that runs of some of them need, if these are known, as [`collect`] does.
+/// Like [`collect`], for the items that runs of these roots need, if the roots are known.
 pub(super) fn collect_for(builder: &mut RuntimeBuilder, roots: Option<Vec<String>>) -> Result<Registry, CommandError> {
     if let Some(roots) = roots {
         builder.for_runs_of(roots);
@@ -276,7 +277,7 @@ pub(super) fn collect_for(builder: &mut RuntimeBuilder, roots: Option<Vec<String
     collect(builder)
 }
 
-/// Collects the items, and prints what was left out of them; shows which server is waited for.
+/// Collects the items, and prints the omitted ones; shows which server it waits for.
 pub(super) fn collect(builder: &mut RuntimeBuilder) -> Result<Registry, CommandError> {
     builder.wait_notice(|what, work| with_wait_notice(what, work));
     let registry = builder.collect().map_err(CommandError::from_error)?;
@@ -284,7 +285,7 @@ pub(super) fn collect(builder: &mut RuntimeBuilder) -> Result<Registry, CommandE
     Ok(registry)
 }
 
-/// Returns the error of a program that runs projects, in a folder without one.
+/// Returns the error of a program that runs projects, in a folder without a project.
 pub(super) fn no_project() -> CommandError {
     CommandError::Usage("this folder has no project: create one with `init`, or name one with --project".to_owned())
 }

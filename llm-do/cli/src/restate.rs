@@ -1,4 +1,4 @@
-//! `serve --restate`: runs on many machines, which the engine Restate keeps.
+//! `serve --restate`: runs on many machines, kept by the engine Restate.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use super::args::ServiceOptions;
+use super::record::Recorder;
 use super::run::block_on;
 use super::serve::{DAY, listen, report, service, store, usage};
 
-/// The port to listen on by default.
+/// The default port.
 const PORT: u16 = 9080;
 
 /// Serves the engine whose administration is at `admin`, until the user or the system ends the program.
@@ -27,6 +28,7 @@ pub(super) fn serve(
     offered: Vec<String>,
     admin: &str,
     project: Option<&Path>,
+    recorder: Recorder,
 ) -> Result<(), CommandError> {
     let page = page(&runtime, options, offered.clone(), admin).map_err(|error| usage(&error))?;
     let with_store = |(page, address)| store(options.store.as_deref(), project).map(|store| (page, address, store));
@@ -41,9 +43,9 @@ pub(super) fn serve(
         let line = format!("serving Restate at {admin} on {address}");
         let Some((page, page_address, store)) = page else {
             let served = worker.serve_and_report(listener, shutdown.clone(), || report(&line)).await;
-            return served.map_err(|error| usage(&error));
+            return served.map_err(|error| usage(&error)).and(recorder.finish(&shutdown).await);
         };
-        // Neither is of use without the other, so both are reported together.
+        // Each depends on the other, so both are reported together.
         let (page_is_ready, page_line) = oneshot::channel();
         let (worker_is_ready, worker_line) = oneshot::channel();
         let serving = async {
@@ -59,7 +61,8 @@ pub(super) fn serve(
             }
             Ok(())
         };
-        try_join3(serving, listening, reporting).await.map(drop)
+        let served = try_join3(serving, listening, reporting).await.map(drop);
+        served.and(recorder.finish(&shutdown).await)
     })?
 }
 
@@ -99,7 +102,7 @@ fn service_name(options: &ServiceOptions) -> String {
     options.restate.restate_service.clone().unwrap_or_else(program_name)
 }
 
-/// Returns the name of this program, with what a name in Restate cannot have left out.
+/// Returns the name of this program, without characters that are invalid in a name of Restate.
 fn program_name() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(|path| path.file_stem()).and_then(|name| name.to_str()).unwrap_or_default();

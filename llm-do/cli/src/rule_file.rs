@@ -14,15 +14,15 @@ use super::out_folder::OutFolder;
 /// The name of a new file.
 const NAME: &str = "policy.json";
 
-/// Where rules are written, unless the user chooses another file.
+/// The file for new rules, unless the user chooses another.
 #[derive(Clone, Debug)]
 pub(super) struct RuleFile {
     path: PathBuf,
     /// Whether the policy is read from it.
     is_read: bool,
-    /// The folder of the project in which it is, if it is that of a project.
+    /// The folder of the project, if the file belongs to a project.
     root: Option<PathBuf>,
-    /// What the user agreed to in the project whose policy it is.
+    /// The agreement of the user to the project of the policy.
     agreement: Option<Box<Agreement>>,
 }
 
@@ -40,7 +40,7 @@ impl RuleFile {
 
     /// The file with the policy of a project, or a new one in its folder.
     ///
-    /// Rules that are written there need no further question, if there is an agreement.
+    /// With an agreement, rules that are written there need no further question.
     pub(super) fn of_project(project: &Project, agreement: Option<Agreement>) -> Self {
         let path = project.policy_file().map_or_else(|| project.root().join(NAME), Path::to_owned);
         let root = Some(project.root().to_owned());
@@ -51,7 +51,7 @@ impl RuleFile {
         self.path.strip_prefix(".").unwrap_or(&self.path)
     }
 
-    /// Adds a rule to a file, which is created if it is missing; returns where it is, and how it takes effect.
+    /// Adds a rule to a file, which is created if it is missing; returns its place, and how it takes effect.
     pub(super) fn add(&self, path: &Path, rule: Value) -> io::Result<String> {
         let (folder, name) = OutFolder::of_file(path)?;
         self.check_inside(path)?;
@@ -68,7 +68,7 @@ impl RuleFile {
         let is_read = self.is_read && self.is_default(path);
         if let Some(agreement) = self.agreement.as_ref().filter(|_| is_read) {
             let demands = added.approved_in_advance().into_iter().map(|(_, calls)| calls).collect();
-            // Ignored: the user is asked about the rule once more.
+            // Ignored: the user will be asked about the rule again.
             let _ = agreement.keep_with(path, before.as_bytes(), after.as_bytes(), demands);
         }
         Ok(if is_read {
@@ -82,7 +82,7 @@ impl RuleFile {
         path == self.path || path == self.path()
     }
 
-    /// Fails if the file of a project is outside of its folder: the user was shown the path below the folder.
+    /// Fails if the file of a project is outside its folder, since the user was shown the path relative to the folder.
     fn check_inside(&self, path: &Path) -> io::Result<()> {
         let Some(root) = self.root.as_deref().filter(|_| self.is_default(path)) else { return Ok(()) };
         let real = |path: &Path| folder_or_current(path).canonicalize();
@@ -94,7 +94,7 @@ impl RuleFile {
     }
 }
 
-/// Returns the rule that approves calls equal to this one; `None` if the rule would not show all of the call.
+/// Returns the rule that approves equal calls; `None` if the rule would not describe the call completely.
 pub(super) fn exact_rule(request: &ApprovalRequest) -> Option<Value> {
     let rule = || json!({ "tool": request.tool, "arguments": request.arguments, "rule": "pre_approved" });
     request.is_shown_in_full().then(rule)

@@ -33,9 +33,9 @@ use super::wait_notice::{await_with_notice, with_wait_notice};
 use super::{CommandError, files};
 
 /// The file that `--events` names.
-type EventFile = JsonLines<io::BufWriter<File>>;
+pub(super) type EventFile = JsonLines<io::BufWriter<File>>;
 
-/// Runs the root call that the options name, and prints its result.
+/// Runs the root call of the options, and prints its result.
 pub(super) fn run(
     builder: RuntimeBuilder,
     mut options: RunOptions,
@@ -112,7 +112,7 @@ pub(super) fn run(
     files::write_all(returned.attachments(), options.session.items.files.as_deref())
 }
 
-/// Returns the error of a dry run, unless it ended at a planned call; writes no files of its result.
+/// Returns the error of a dry run, unless it ended at a planned call; does not write the files of its result.
 fn end_dry_run(result: &Result<ToolReturn, CallError>, verbosity: Verbosity) -> Result<(), CommandError> {
     match result {
         Err(error) if error.is_dry_run() => {
@@ -128,7 +128,7 @@ fn end_dry_run(result: &Result<ToolReturn, CallError>, verbosity: Verbosity) -> 
 }
 
 /// Creates the file for events; fails if it is also the journal.
-fn create_events(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, CommandError> {
+pub(super) fn create_events(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, CommandError> {
     let canonical = |path: &Path| path.canonicalize().ok();
     if journal.is_some_and(|journal| canonical(path).is_some_and(|path| canonical(journal) == Some(path))) {
         let text = format!("--events and --journal are both {}: use two different files", path.display());
@@ -141,7 +141,7 @@ fn create_events(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, 
 }
 
 /// Waits until all events are written or the user interrupts, since the reader of the events may block.
-async fn finish_events<W>(file: Arc<JsonLines<W>>, token: &CancellationToken) -> Result<(), CommandError>
+pub(super) async fn finish_events<W>(file: Arc<JsonLines<W>>, token: &CancellationToken) -> Result<(), CommandError>
 where
     W: Write + Send + 'static,
 {
@@ -203,23 +203,24 @@ pub(super) fn verbosity(times: u8) -> Verbosity {
     }
 }
 
-/// Runs a future on an async runtime, and ends that; Ctrl+C or `SIGTERM` cancels it, and a second Ctrl+C ends the process.
+/// Runs a future on an async runtime, which it shuts down; Ctrl+C or `SIGTERM` cancels the run, and a second Ctrl+C
+/// ends the process.
 pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, CommandError> {
     let runtime = async_runtime()?;
     let (ready, listening) = oneshot::channel();
     runtime.spawn(interrupts(token.clone(), ready));
     runtime.spawn(terminated(token.clone()));
     let result = runtime.block_on(async {
-        // Ignored: without a Ctrl+C listener, the run continues without one.
+        // Ignored: without a Ctrl+C listener, the run continues.
         let _ = listening.await;
         run.await
     });
-    // Does not wait for sync tools that still run: they cannot be stopped.
+    // Does not wait for running sync tools, since they cannot be stopped.
     runtime.shutdown_background();
     Ok(result)
 }
 
-/// Cancels the token when the system asks this program to end, as it does on a deploy.
+/// Cancels the token when the system asks this program to end, as on a deploy.
 #[cfg(unix)]
 pub(super) async fn terminated(token: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
@@ -251,7 +252,7 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
 
 /// Returns the error of a failed run, with the effects that it made, and advice.
 ///
-/// `cannot_ask` and `is_asking` are whether there is no approver, and whether there is one.
+/// `cannot_ask` is whether no approver exists, and `is_asking` whether one exists.
 ///
 /// `--approve-all` is advised only for an undecided call, not after a denial by a user, an approver or `--reject-all`.
 fn run_error(
@@ -269,7 +270,8 @@ fn run_error(
     CommandError::Error(described(error, verbosity) + &effects.after_error() + hint + &resume.unwrap_or_default())
 }
 
-/// Returns the text of an error and its sources; with `-vv` also what a model's provider wrote, if one refused.
+/// Returns the text of an error and its sources; with `-vv`, also the response of a model's provider, if it refused a
+/// request.
 pub(super) fn described(error: &CallError, verbosity: Verbosity) -> String {
     let first: &(dyn std::error::Error + 'static) = error;
     let mut sources = std::iter::successors(Some(first), |error| error.source());
@@ -280,7 +282,7 @@ pub(super) fn described(error: &CallError, verbosity: Verbosity) -> String {
     }
 }
 
-/// Explains that the answer to a question is kept.
+/// Explains that the answer to a question is recorded.
 fn denial_hint(journal: &Path) -> String {
     format!("\nthe answer is recorded in `{}`; to be asked again, use another journal", journal.display())
 }

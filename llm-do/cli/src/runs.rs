@@ -1,17 +1,17 @@
-//! `runs`: lists the runs of a service, shows one, or settles what became of its calls.
+//! `runs`: lists the runs of a service, shows one, or settles the outcomes of its calls.
 
 mod remote;
 mod text;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use llm_do_core::app::serve::{RunFile, RunListQuery};
 use llm_do_core::observe::journal::Settlement;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::remote::Remote;
+pub(super) use self::remote::Remote;
 use super::args::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
 use super::run::block_on;
 use super::{CommandError, NO_OUTCOME, print, print_json};
@@ -27,9 +27,9 @@ pub(super) fn runs(options: &RunsOptions) -> Result<(), CommandError> {
     }
 }
 
-/// Where the runs are read from.
-enum Runs {
-    /// With its path.
+/// The source of the runs.
+pub(super) enum Runs {
+    /// The database, with its path.
     File(RunFile, PathBuf),
     Service(Remote),
 }
@@ -41,10 +41,16 @@ impl Runs {
             let file = RunFile::open(&store);
             return file.map(|file| Self::File(file, store)).map_err(CommandError::from_error);
         };
-        Ok(Self::Service(Remote::new(url, token(source)?)?))
+        Remote::named(url, source.token_file.as_deref()).map(Self::Service)
     }
 
-    fn list(&self, query: RunListQuery) -> Result<Value, CommandError> {
+    /// Opens a database; `None` if it has no service.
+    pub(super) fn in_database(path: &Path) -> Result<Option<Self>, CommandError> {
+        let found = RunFile::find(path).map_err(CommandError::from_error)?;
+        Ok(found.map(|file| Self::File(file, path.to_owned())))
+    }
+
+    pub(super) fn list(&self, query: RunListQuery) -> Result<Value, CommandError> {
         match self {
             Self::File(file, _) => file.list(query).map_err(CommandError::from_error),
             Self::Service(service) => service.list(query),
@@ -52,7 +58,7 @@ impl Runs {
     }
 
     /// Returns a run; `None` if it is unknown.
-    fn run(&self, id: &str) -> Result<Option<Value>, CommandError> {
+    pub(super) fn run(&self, id: &str) -> Result<Option<Value>, CommandError> {
         match self {
             Self::File(file, _) => block_on(&CancellationToken::new(), file.run(id))?.map_err(CommandError::from_error),
             Self::Service(service) => service.run(id),
@@ -70,9 +76,9 @@ impl Runs {
     }
 }
 
-/// Reads the token of a running service, if there is one.
-fn token(source: &RunSource) -> Result<Option<String>, CommandError> {
-    let Some(path) = &source.token_file else {
+/// Reads the token of a running service, if any.
+fn token(file: Option<&Path>) -> Result<Option<String>, CommandError> {
+    let Some(path) = file else {
         return Ok(std::env::var(TOKEN).ok().filter(|token| !token.trim().is_empty()));
     };
     let fault = |fault: &str| CommandError::Usage(format!("--token-file {}: {fault}", path.display()));
@@ -82,14 +88,17 @@ fn token(source: &RunSource) -> Result<Option<String>, CommandError> {
 }
 
 fn list(options: &ListRunsOptions) -> Result<(), CommandError> {
-    let ListRunsOptions { state, entry, since, before, limit, source } = options;
+    let ListRunsOptions { state, entry, since, until, tenant, app_version, before, limit, source } = options;
     let query = RunListQuery {
-        // The parser of the option knows the same names.
+        // The parser of the option accepts the same names.
         state: state.as_deref().and_then(|state| state.parse().ok()),
         entry: entry.clone(),
         chat: None,
         before: before.clone(),
         since: *since,
+        until: *until,
+        tenant: tenant.clone(),
+        version: app_version.clone(),
         limit: Some(*limit),
     };
     let list = Runs::open(source)?.list(query)?;

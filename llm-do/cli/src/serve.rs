@@ -1,4 +1,4 @@
-//! `serve`: many runs as a service, over HTTP and in one file.
+//! `serve`: runs as a service over HTTP, in one database file.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -18,17 +18,18 @@ use super::CommandError;
 use super::args::ServiceOptions;
 use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
+use super::record::Recorder;
 use super::run::{block_on, configure};
 use super::state;
 
 /// The length of a day, in seconds.
 pub(super) const DAY: u64 = 24 * 60 * 60;
-/// The database in the current folder that earlier versions used by default.
+/// The default database of earlier versions, in the current folder.
 const FORMER_STORE: &str = "runs.db";
-/// The port to listen on by default.
+/// The default port.
 const PORT: u16 = 8080;
 
-/// Serves what is linked, and the files that the options name, until the user or the system ends it.
+/// Serves the linked items, and the files of the options, until the user or the system ends it.
 pub(super) fn serve(
     builder: RuntimeBuilder,
     options: &ServiceOptions,
@@ -39,26 +40,29 @@ pub(super) fn serve(
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;
     let progress = Progress::new(settings.verbosity());
-    let builder = configure(builder, &settings, &entries, &progress);
+    let recorder = Recorder::events(options.events.as_deref())?;
+    let builder = recorder.add_to(configure(builder, &settings, &entries, &progress));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let offered = exposed_names(runtime.registry(), &entries, exposed);
     let offered = offered.unwrap_or_else(|| entry_names(runtime.registry(), &entries));
     #[cfg(feature = "restate")]
     if let Some(admin) = &options.restate.restate {
-        return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref());
+        return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref(), recorder);
     }
     let store = store(options.store.as_deref(), entries.project.as_deref())?;
     let service = service(Service::new(runtime), options, offered).map_err(|error| usage(&error))?;
-    // Not the token of the runtime, which would cancel the runs: they continue in the next process.
+    // Not the token of the runtime, which would cancel the runs; they continue in the next process.
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
         let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
-        listen(service, &store, address, shutdown.clone(), report).await
+        let served = listen(service, &store, address, shutdown.clone(), report).await;
+        served.and(recorder.finish(&shutdown).await)
     })?
 }
 
-/// Returns the database that the user names, or the one of a project, by default that of the current folder.
+/// Returns the database that the user names, or the database of a project; by default, the project in the current
+/// folder.
 ///
 /// That one is in the user's folder for state: what a project brings would be believed, with all approvals in it.
 pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<PathBuf, CommandError> {
@@ -77,7 +81,7 @@ pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<Path
     Ok(store)
 }
 
-/// Returns a name for the database of a folder: that of the folder, with a digest of its path.
+/// Returns the name of the database of a folder: the folder's name, with a digest of its path.
 fn store_name(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let name: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();

@@ -1,4 +1,4 @@
-//! Configures the application by code that may wait or fail, for the commands that make calls.
+//! Configures the application with async or fallible code, for the commands that make calls.
 
 use std::sync::Mutex;
 
@@ -14,10 +14,10 @@ use super::args::Command;
 /// The function of [`Cli::configure_async`](super::Cli::configure_async).
 pub(super) type Configure = Box<dyn FnOnce(RuntimeBuilder) -> LocalBoxFuture<'static, Result<RuntimeBuilder>>>;
 
-/// The async runtime in which the application was configured: what it opened, such as connections, ends with it.
+/// The async runtime in which the application was configured; its resources, such as connections, end with it.
 static STARTED: Mutex<Option<Runtime>> = Mutex::new(None);
 
-/// Configures the application, or leaves that out for a command that makes no calls.
+/// Configures the application, unless the command makes no calls.
 pub(super) fn configured(
     builder: RuntimeBuilder,
     configure: Configure,
@@ -36,7 +36,7 @@ pub(super) fn configured(
     configured.map_err(|error| CommandError::Error(format!("cannot configure the application: {}", chain(&*error))))
 }
 
-/// Returns the async runtime of a command: the one in which the application was configured, if it was.
+/// Returns the async runtime of a command: the one in which the application was configured, if any.
 pub(super) fn async_runtime() -> Result<Runtime, CommandError> {
     let started = STARTED.lock().ignore_poison().take();
     started.map_or_else(|| Builder::new_multi_thread().enable_all().build().map_err(CommandError::from_error), Ok)

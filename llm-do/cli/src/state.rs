@@ -1,4 +1,4 @@
-//! The user's files of this program: private, and written completely or not at all.
+//! The user's files of this program: private, and written atomically.
 
 use std::fs;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ pub(super) fn path(name: &str) -> Option<PathBuf> {
     Some(base.state_dir().unwrap_or_else(|| base.data_dir()).join("llm-do").join(name))
 }
 
-/// Returns that file, whose folder is created, unless it lies in the folder of a project: the project may have brought it.
+/// Like [`path`], and creates the folder; fails if it is in the folder of a project, which may contain a forged file.
 pub(super) fn outside_of(project: &Path, name: &str) -> io::Result<PathBuf> {
     let path = path(name).ok_or_else(|| io::Error::other("the home folder is unknown"))?;
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -29,7 +29,7 @@ pub(super) fn outside_of(project: &Path, name: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Creates a folder that only the user may read; one that exists is left as it is.
+/// Creates a folder that only the user may read; an existing folder is unchanged.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -38,7 +38,7 @@ pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Replaces a file, or creates one that only the user may read. A link is followed, and permissions are kept.
+/// Replaces a file, or creates a file that only the user may read. A link is followed, and permissions are kept.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let existing = path.canonicalize().ok();
     let path = existing.as_deref().unwrap_or(path);

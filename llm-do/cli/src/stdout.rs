@@ -1,4 +1,4 @@
-//! Standard output: what is printed at a terminal has no raw control or invisible characters; only `print_raw` prints them.
+//! Standard output: at a terminal, control and invisible characters are escaped; only `print_raw` prints them.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -12,12 +12,12 @@ pub(super) fn print(text: &str) -> Result<(), CommandError> {
     if io::stdout().is_terminal() { print_raw(&printable(text)) } else { print_raw(text) }
 }
 
-/// Prints JSON text, at a terminal with the escapes of JSON, so that it stays equal.
+/// Prints JSON text; at a terminal, with JSON escapes, so that the value is unchanged.
 pub(super) fn print_json(json: &str) -> Result<(), CommandError> {
     if io::stdout().is_terminal() { print_raw(&escaped(json)) } else { print_raw(json) }
 }
 
-/// Prints text of this program as it is, such as colors; a closed pipe, such as to `head`, is not an error.
+/// Prints text of this program unchanged, such as colors. A closed pipe, such as to `head`, is not an error.
 pub(super) fn print_raw(text: &str) -> Result<(), CommandError> {
     match writeln!(io::stdout(), "{text}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::from_error(error)),
@@ -25,7 +25,7 @@ pub(super) fn print_raw(text: &str) -> Result<(), CommandError> {
     }
 }
 
-/// Writes lines of JSON as [`print_json`] does.
+/// Writes lines of JSON like [`print_json`].
 #[derive(Debug)]
 pub(super) struct JsonOut {
     stdout: io::Stdout,
@@ -40,7 +40,7 @@ impl JsonOut {
 }
 
 impl Write for JsonOut {
-    /// Writes all of the bytes, which are whole characters.
+    /// Writes all bytes, which are complete characters.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.is_terminal {
             return self.stdout.write(bytes);
@@ -54,7 +54,7 @@ impl Write for JsonOut {
     }
 }
 
-/// Escapes invisible characters of JSON text, which are in its strings only.
+/// Escapes invisible characters of JSON text, which occur only in its strings.
 fn escaped(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for character in json.chars() {

@@ -1,29 +1,35 @@
 //! The user at the terminal, who is asked one question at a time.
 
-use std::io::{self, Write};
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use llm_do_core::plane::approval::{ApprovalRequest, Approver, Decision};
-use tokio::sync::{Mutex, oneshot};
+use llm_do_core::plane::context::CallContext;
+use std::io::{self, Write};
+use tokio::sync::oneshot;
 
 use super::console::{self, Terminal};
 use super::gate::ClosedGate;
 use super::keyboard::{Keyboard, Withdrawal};
 use super::progress::Progress;
 use super::rule_file::RuleFile;
+use super::terminal_lock::TerminalLock;
 
 /// The user at the terminal: approves calls and answers questions of tools. Clones share one lock on the terminal.
 #[derive(Clone, Debug)]
 pub(super) struct TerminalUser {
     progress: Progress,
-    terminal: Arc<Mutex<()>>,
+    terminal: TerminalLock,
     rules: RuleFile,
 }
 
 impl TerminalUser {
     pub(super) fn new(progress: Progress, rules: RuleFile) -> Self {
-        Self { progress, terminal: Arc::default(), rules }
+        let terminal = progress.terminal().clone();
+        Self { progress, terminal, rules }
+    }
+
+    /// Returns the right to read from the terminal.
+    pub(super) fn terminal(&self) -> &TerminalLock {
+        &self.terminal
     }
 
     /// Returns the file for rules of the user.
@@ -43,7 +49,8 @@ impl TerminalUser {
         &self,
         dialogue: impl FnOnce(Terminal) -> io::Result<T> + Send + 'static,
     ) -> Result<T, String> {
-        let lock = Arc::clone(&self.terminal).lock_owned().await;
+        let _asking = self.terminal.announce();
+        let lock = self.terminal.lock().await;
         self.progress.settle().await;
         let unreadable = |error: io::Error| format!("cannot read from the terminal: {error}");
         let (keyboard, withdrawal) = Keyboard::open().map_err(unreadable)?;
@@ -73,7 +80,7 @@ pub(super) struct NoTerminalApprover;
 
 #[async_trait]
 impl Approver for NoTerminalApprover {
-    async fn review(&self, _: &ApprovalRequest) -> Decision {
+    async fn review(&self, _: &ApprovalRequest, _: &CallContext) -> Decision {
         Decision::undecided("no terminal to ask the user")
     }
 }

@@ -1,4 +1,4 @@
-//! `tools`: lists what can be run and called.
+//! `tools`: lists the items that can be run and called.
 
 use llm_do_core::declare::tool::{Effect, OnUnknown};
 use llm_do_core::declare::toolset::Member;
@@ -50,7 +50,8 @@ fn table(rows: &[([&str; 5], &str)]) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns the effect as written in `#[tool(effect = ..)]`; empty if undeclared, or not known of what the item may call.
+/// Returns the effect as written in `#[tool(effect = ..)]`; empty if it is undeclared, or unknown because of its
+/// callees.
 fn effect(item: &Registered) -> &'static str {
     match item.effect() {
         Effect::Undeclared => "",
@@ -58,8 +59,8 @@ fn effect(item: &Registered) -> &'static str {
     }
 }
 
-/// Returns what a resumed run does about a call that was interrupted: it runs again, it continues with the steps that it had not made,
-/// or it follows `on_unknown`, since the outcome is unknown.
+/// Returns the behaviour of a resumed run for an interrupted call: the call runs again, continues with its missing
+/// steps, or follows `on_unknown`, since its outcome is unknown.
 fn recovery(item: &Registered, default: OnUnknown) -> &'static str {
     match item.acts() {
         Acts::InSteps | Acts::InCalls => "steps",
@@ -88,7 +89,7 @@ fn describe_group(group: &Group) -> Value {
     json!({ "name": group.name, "kind": "toolset", "description": group.description, "members": members })
 }
 
-/// Returns a tool's name as callers see it, and its registered name.
+/// Returns the name of a tool for callers, and its registered name.
 fn pair(shown: &str, tool: &str) -> Value {
     json!({ "name": shown, "tool": tool })
 }

@@ -11,7 +11,7 @@ use super::args::{DiffOptions, ShowOptions, TraceCommand, TraceFormat, TraceOpti
 use super::out_folder::write_named;
 use super::{CommandError, print_json, print_raw};
 
-/// The number of columns where there is no terminal.
+/// The number of columns without a terminal.
 const WIDTH: usize = 120;
 
 pub(super) fn trace(options: &TraceOptions) -> Result<(), CommandError> {
@@ -21,7 +21,7 @@ pub(super) fn trace(options: &TraceOptions) -> Result<(), CommandError> {
     }
 }
 
-/// Prints the calls of a log, also if some of its lines are not events, which is an error.
+/// Prints the calls of a log, even if some of its lines are not events, which is an error.
 fn show(options: &ShowOptions) -> Result<(), CommandError> {
     let Some(path) = &options.file else { return Ok(()) };
     let trace = read(path)?;
@@ -72,7 +72,7 @@ fn check(path: &Path, trace: &Trace) -> Result<(), CommandError> {
     if faults.is_empty() { Ok(()) } else { Err(CommandError::Error(faults.join("\n"))) }
 }
 
-/// Returns how text is printed: with colours and to the width of the terminal, if there is one.
+/// Returns the style of the text: with colours and the width of the terminal, if any.
 fn style() -> Style {
     let is_terminal = io::stdout().is_terminal();
     let allows_colors = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

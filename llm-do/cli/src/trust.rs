@@ -1,4 +1,4 @@
-//! The question whether the files of a project may do what they demand, which the user is asked once for each project.
+//! Asks the user, once for each project, whether its files may do what they demand.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -9,21 +9,21 @@ use llm_do_core::base::printable::{printable, printable_line};
 use llm_do_core::observe::event::Rows;
 
 use super::CommandError;
-use super::agreed::{Agreement, Known};
+use super::agreed::{Agreement, AgreementState};
 use super::console::{Console, Terminal};
 use super::keyboard::{Keyboard, width};
 use super::terminal_user::TerminalUser;
 
-/// The maximum number of demands that a question shows, and of bytes of each.
+/// The maximum number of shown demands, and of shown bytes of each.
 const MAX_SHOWN: usize = 50;
 const MAX_LINE: usize = 600;
 
-/// How a command decides about the demands of a project.
+/// The way in which a command decides about the demands of a project.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trust {
     /// Agrees to everything, as `--trust-project` does.
     Given,
-    /// Agrees to the approvals, since all calls are approved; asks about the rest.
+    /// Agrees to the approvals, since all calls are approved; asks about the other demands.
     ApproveAll,
     /// Asks the user, unless the user agreed before; without a terminal, refuses.
     Ask,
@@ -31,7 +31,7 @@ pub(super) enum Trust {
     Show,
 }
 
-/// The texts about demands of one kind, or of several.
+/// The texts about demands of one kind, or of several kinds.
 struct Texts {
     what: &'static str,
     heading: &'static str,
@@ -54,11 +54,11 @@ const ALL: Texts = Texts {
     question: "Agree to all of it, now and later? ",
 };
 
-/// The question about demands of which one is asked about for each command.
+/// The question about demands, if a demand among them must be confirmed for each command.
 const ONCE: &str = "Agree to all of it, for this command? ";
 
 impl Texts {
-    fn of(demands: &[&Demand]) -> &'static Self {
+    fn for_demands(demands: &[&Demand]) -> &'static Self {
         let is_all = |kind| demands.iter().all(|demand| demand.kind == kind);
         if is_all(Kind::Approval) {
             &APPROVALS
@@ -70,43 +70,43 @@ impl Texts {
     }
 }
 
-/// Which demands are met.
+/// The demands that are granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// Everything, or nothing is demanded.
+pub(super) enum Grant {
+    /// All demands, or there are no demands.
     Everything,
-    /// All but approvals and servers, without which a project can run.
+    /// All demands but approvals and servers, without which a project can run.
     WithoutOptional,
-    /// No server is started, since the command only lists what the project has.
+    /// No server is started, since the command only lists the items of the project.
     Nothing,
 }
 
-/// The files of one folder, and what they demand.
+/// The files of one folder, with their demands.
 #[derive(Debug)]
 pub(super) struct Subject {
-    /// How the user named it.
+    /// The name that the user gave.
     pub(super) name: String,
     pub(super) demands: Vec<Demand>,
     pub(super) agreement: Agreement,
 }
 
 impl Trust {
-    /// Decides about the demands; asks the user if need be.
-    pub(super) fn decide(self, subjects: &[Subject]) -> Result<Answer, CommandError> {
+    /// Decides about the demands; asks the user if required.
+    pub(super) fn decide(self, subjects: &[Subject]) -> Result<Grant, CommandError> {
         let open: Vec<_> = subjects.iter().filter_map(|subject| self.open(subject)).collect();
         let demands: Vec<_> = open.iter().flat_map(|subject| &subject.demands).collect();
         if self == Self::Show {
             if !demands.is_empty() {
-                let what = Texts::of(&demands).what;
+                let what = Texts::for_demands(&demands).what;
                 note(&format!("note: {what}; `run` and `chat` ask about this:{}", whole(&demands)));
             }
-            return Ok(Answer::Nothing);
+            return Ok(Grant::Nothing);
         }
         let known: Vec<_> = open.iter().map(|subject| subject.agreement.known()).collect();
         let is_for_one_command = demands.iter().any(|demand| demand.is_for_one_command);
-        let is_known = !is_for_one_command && known.iter().all(|known| *known == Known::Yes);
+        let is_known = !is_for_one_command && known.iter().all(|known| *known == AgreementState::Yes);
         if self == Self::Given || is_known {
-            return Ok(Answer::Everything);
+            return Ok(Grant::Everything);
         }
         if !TerminalUser::is_available() {
             return Err(refused(&open, &demands, &known));
@@ -114,7 +114,7 @@ impl Trust {
         ask(&open, &demands, &known, is_for_one_command)
     }
 
-    /// Returns the demands that the user has to agree to, if there are any.
+    /// Returns the demands that need the user's agreement, if any.
     fn open(self, subject: &Subject) -> Option<Subject> {
         let Subject { name, demands, agreement } = subject;
         let is_covered = |demand: &Demand| self == Self::ApproveAll && demand.kind == Kind::Approval;
@@ -124,37 +124,37 @@ impl Trust {
     }
 }
 
-/// Asks the user, and remembers an agreement unless it is for one command.
+/// Asks the user, and stores an agreement unless it is for one command.
 fn ask(
     open: &[Subject],
     demands: &[&Demand],
-    known: &[Known],
+    known: &[AgreementState],
     is_for_one_command: bool,
-) -> Result<Answer, CommandError> {
+) -> Result<Grant, CommandError> {
     let (list, is_clipped) = clipped(demands);
-    let texts = Texts::of(demands);
+    let texts = Texts::for_demands(demands);
     note(&format!("{}:{list}{}", texts.heading, changed(known)));
     let question = if is_for_one_command { ONCE } else { texts.question };
     if !agrees(question, demands, is_clipped).map_err(CommandError::from_error)? {
         let needed: Vec<_> = demands.iter().copied().filter(|demand| !demand.can_be_dropped()).collect();
         return if needed.is_empty() {
-            Ok(Answer::WithoutOptional)
+            Ok(Grant::WithoutOptional)
         } else {
             Err(CommandError::Usage(format!("the project is not run, since it needs this:{}", clipped(&needed).0)))
         };
     }
     if is_for_one_command {
-        return Ok(Answer::Everything);
+        return Ok(Grant::Everything);
     }
     for subject in open {
         if let Err(error) = subject.agreement.keep() {
             note(&format!("warning: the answer is not remembered: {error}"));
         }
     }
-    Ok(Answer::Everything)
+    Ok(Grant::Everything)
 }
 
-/// Asks until the user has seen everything, and answered.
+/// Asks until the user has seen all demands, and answered.
 fn agrees(question: &str, demands: &[&Demand], mut is_clipped: bool) -> io::Result<bool> {
     loop {
         let details = if is_clipped { ", [d]etails" } else { "" };
@@ -165,19 +165,19 @@ fn agrees(question: &str, demands: &[&Demand], mut is_clipped: bool) -> io::Resu
         if !is_clipped || !(is_yes || ["d", "details"].contains(&word.as_str())) {
             return Ok(is_yes);
         }
-        // An agreement to what was not shown does not count.
+        // An agreement does not cover demands that were not shown.
         note(&format!("All of it:{}", whole(demands)));
         is_clipped = false;
     }
 }
 
-fn refused(open: &[Subject], demands: &[&Demand], known: &[Known]) -> CommandError {
+fn refused(open: &[Subject], demands: &[&Demand], known: &[AgreementState]) -> CommandError {
     let names: Vec<_> = open.iter().map(|subject| printable_line(&subject.name)).collect();
     CommandError::Usage(format!(
         "{}, and no user agreed to this, in {}:{}{}\n\
          nothing is run: read these files, then give --trust-project to agree to it for this command, or run it once in a \
          terminal to be asked",
-        Texts::of(demands).what,
+        Texts::for_demands(demands).what,
         names.join(", "),
         clipped(demands).0,
         changed(known)
@@ -185,9 +185,9 @@ fn refused(open: &[Subject], demands: &[&Demand], known: &[Known]) -> CommandErr
 }
 
 /// Names the files that differ from those that the user agreed to.
-fn changed(known: &[Known]) -> String {
+fn changed(known: &[AgreementState]) -> String {
     let names = known.iter().flat_map(|known| match known {
-        Known::Changed(names) => names.as_slice(),
+        AgreementState::Changed(names) => names.as_slice(),
         _ => &[],
     });
     let names: Vec<_> = names.map(|name| printable_line(name)).collect();
@@ -198,7 +198,7 @@ fn changed(known: &[Known]) -> String {
     }
 }
 
-/// Returns the demands, each on a line of its own.
+/// Returns the demands, one per line.
 fn whole(demands: &[&Demand]) -> String {
     let mut text = String::new();
     for demand in demands {
@@ -208,7 +208,7 @@ fn whole(demands: &[&Demand]) -> String {
     text
 }
 
-/// Returns the first demands, and whether something is left out, which is counted.
+/// Returns the first demands with the number of omitted ones, and whether any are omitted.
 fn clipped(demands: &[&Demand]) -> (String, bool) {
     let (mut text, mut is_clipped) = (String::new(), demands.len() > MAX_SHOWN);
     for demand in demands.iter().take(MAX_SHOWN) {
@@ -229,7 +229,8 @@ fn clipped(demands: &[&Demand]) -> (String, bool) {
     (text, is_clipped)
 }
 
-/// Returns the rows of one demand: only its first has no bar, so that a part of it does not look like another demand.
+/// Returns the rows of one demand: all except the first have a bar, so that a part of a demand does not look like
+/// another demand.
 fn rows(demand: &str) -> String {
     let rows = Rows { first: "  ", other: "  │ ", width: width() }.format(demand);
     rows.trim_end_matches('\n').to_owned()

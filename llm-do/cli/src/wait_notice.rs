@@ -11,10 +11,10 @@ use tokio::time::timeout;
 
 use llm_do_core::base::printable::printable_line;
 
-/// Time before a wait is reported.
+/// The time before a wait is reported.
 const NOTICE_AFTER: Duration = Duration::from_secs(1);
 
-/// Runs `work`, and reports what it waits for if it takes longer than a second.
+/// Runs `work`, and reports the wait if it takes longer than a second.
 pub(super) fn with_wait_notice<T>(what: &str, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, working) = channel::<()>();
@@ -29,7 +29,7 @@ pub(super) fn with_wait_notice<T>(what: &str, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Awaits `work`, and reports what it waits for if it takes longer than a second.
+/// Awaits `work`, and reports the wait if it takes longer than a second.
 pub(super) async fn await_with_notice<T>(what: &str, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     if let Ok(result) = timeout(NOTICE_AFTER, work.as_mut()).await {

@@ -1,4 +1,4 @@
-//! Shared by all other groups: errors, usage and limits, cancellation, and small parts that belong to no domain.
+//! Shared by all other groups: errors, usage and limits, cancellation, and small parts without a domain.
 
 pub mod agreement;
 #[doc(hidden)]
@@ -17,9 +17,13 @@ pub mod json;
 #[doc(hidden)]
 pub mod large_stack;
 #[doc(hidden)]
+pub mod mend;
+#[doc(hidden)]
 pub mod mutex;
 #[doc(hidden)]
 pub mod open_file;
+#[doc(hidden)]
+pub mod partial_json;
 #[doc(hidden)]
 pub mod pauses;
 #[doc(hidden)]

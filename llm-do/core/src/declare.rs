@@ -1,8 +1,9 @@
-//! What users declare, and how it is checked: tools, workers, toolsets, arguments, schemas and worker files.
+//! The declarations of users, with their checks: tools, workers, toolsets, arguments, schemas and worker files.
 
 pub mod argument;
 #[doc(hidden)]
 pub mod nesting;
+pub mod partial;
 pub mod prompt;
 pub mod question;
 #[doc(hidden)]

@@ -1,7 +1,7 @@
-//! The runtime of llm-do: the tool plane, what is declared and observed on it, and what is built on it.
+//! The runtime of llm-do: the tool plane, its declarations and observers, and the applications on top of it.
 //!
-//! Applications depend on `llm-do`, which documents the parts and has the public paths. This crate serves `llm-do` and the other
-//! crates of its family, which are pinned to one version: its own paths may change with each.
+//! Applications depend on `llm-do`, which documents the parts and has the public paths. This crate is for `llm-do` and
+//! the other crates of its family, which are pinned to one version: its own paths may change in any version.
 
 // The attributes generate paths of `llm-do`.
 extern crate self as llm_do;

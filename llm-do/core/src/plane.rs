@@ -1,6 +1,8 @@
 //! The tool plane: finds, checks, approves, runs and reports every call; `dispatch` is its center.
 
 pub mod approval;
+pub mod call_stream;
+mod call_summary;
 #[doc(hidden)]
 pub mod config;
 pub mod context;
@@ -17,7 +19,11 @@ pub mod history_processor;
 #[doc(hidden)]
 pub mod instance;
 #[doc(hidden)]
+pub mod kept_results;
+pub mod mailbox;
+#[doc(hidden)]
 pub mod model_choice;
+pub mod origin;
 pub mod plan;
 pub mod registry;
 #[cfg(feature = "script")]

@@ -18,11 +18,12 @@ pub use crate::declare::argument::{
     Argument, Arguments, Described, FieldProbe, Fields, FromText, NoField, Parameter, TextFields, describe,
     deserialize, parameter, serialize,
 };
-pub use crate::declare::prompt::{IntoPrompt, Prompt};
+pub use crate::declare::partial::{Partial, PartialFields};
+pub use crate::declare::prompt::{AttachmentPolicy, IntoPrompt, Prompt};
 pub use crate::declare::tool::{
     CalledDirectly, DirectCall, Effect, ErrorProbe, Failure, FromReturn, NoErrorType, NoSchema, NotResult, OnUnknown,
-    ResultForm, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue, Running,
-    SchemaProbe, TakesHistory, Tool, ToolOutput, ToolReturn, TypedError, WorkerOutput, Yields, assert_fallible,
+    ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue, Running, SchemaProbe,
+    TakesHistory, Tool, ToolOutput, ToolReturn, TypedError, WorkerOutput, Yields, assert_fallible,
 };
 pub use crate::declare::toolset::{
     Alias, Answer, Anything, CallsAt, CallsOf, DeclarationOf, Declares, Depth, EffectProbe, EightWorkers, Except,
@@ -36,8 +37,9 @@ pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolC
 #[cfg(feature = "mcp-snapshots")]
 pub use crate::plane::definition::SnapshotDef;
 pub use crate::plane::definition::{
-    Awaits, Closing, Computes, Computing, Declaration, DeclaredRule, Function, InjectedFrom, Instance,
-    InstructionsText, LimitsValue, Location, OpenByDefault, Opening, Rendering, Renders, Returns, SettingsValue,
-    Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, awaited_instructions,
-    instructions_are_awaited, instructions_parameters, json_value, preview, returned_instructions,
+    AttachmentsValue, Awaits, Closing, Computes, Computing, Declaration, DeclaredRule, Function, InjectedFrom,
+    Instance, InstructionsText, LimitsValue, Location, OpenByDefault, Opening, Rendering, Renders, Returns,
+    SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_max_result, assert_timeout, assert_turns,
+    awaited_instructions, instructions_are_awaited, instructions_parameters, json_value, preview,
+    returned_instructions,
 };

@@ -1,3 +1,3 @@
-//! The session: what runs share, how it is configured, and how runs start.
+//! The session: the state that runs share, its configuration, and how runs start.
 
 pub mod runtime;

@@ -1,15 +1,49 @@
 //! The program `llm-do`, with a model for tests: `echo:model`.
 //!
-//! The model answers with the text that it gets. A text `call TOOL ARGUMENTS` makes it call the tool first.
+//! The model answers with the text that it gets. A text `call TOOL ARGUMENTS` makes it call the tool first; one that begins with `wait `
+//! is answered after three seconds, and one that begins with `hang ` never.
 
-use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall, UserPart, model_provider};
+use std::sync::Arc;
+use std::time::Duration;
+
+use llm_do::model::{
+    Message, Profile, ProviderError, Request, Response, ResponsePart, ToolCall, UserPart, model_provider,
+};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
 use llm_do::usage::Usage;
+use llm_do::{Model, async_trait};
 
-model_provider!("echo", |_name| Ok(std::sync::Arc::new(
-    FunctionModel::new(|request| Ok(answer(request))).named("echo:model")
-) as _));
+model_provider!("echo", |_name| Ok(
+    Arc::new(Echo(FunctionModel::new(|request| Ok(answer(request))).named("echo:model"))) as _
+));
+
+#[derive(Clone, Debug)]
+struct Echo(FunctionModel);
+
+#[async_trait]
+impl Model for Echo {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn profile(&self) -> Profile {
+        Model::profile(&self.0)
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        let asked = match request.messages.last() {
+            Some(Message::User { parts }) => text(parts),
+            _ => String::new(),
+        };
+        if asked.starts_with("wait ") {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+        } else if asked.starts_with("hang ") {
+            std::future::pending::<()>().await;
+        }
+        self.0.request(request).await
+    }
+}
 
 fn answer(request: Request<'_>) -> Response {
     let part = match request.messages.last() {

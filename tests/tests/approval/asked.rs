@@ -136,7 +136,7 @@ struct Panicking;
 
 #[llm_do::async_trait]
 impl Approver for Panicking {
-    async fn review(&self, _: &ApprovalRequest) -> Decision {
+    async fn review(&self, _: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         panic!("no answer")
     }
 }

@@ -8,14 +8,17 @@ mod edit;
 mod effects;
 mod exact;
 mod files;
+mod flow;
 mod guards;
 mod hidden;
 mod inbox;
 mod limits;
 mod memory;
+mod origins;
 mod preview;
 mod queue;
 mod request;
+mod reviewer;
 mod rules;
 mod scope;
 mod server_side;
@@ -58,7 +61,7 @@ impl Scripted {
 
 #[llm_do::async_trait]
 impl Approver for Scripted {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         let mut asked = self.asked.lock().unwrap();
         asked.push(request.clone());
         self.answers[asked.len().min(self.answers.len()) - 1].clone()

@@ -33,8 +33,8 @@ struct Taking(usize, InboxApprover);
 
 #[llm_do::async_trait]
 impl Approver for Taking {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
-        self.1.review(request).await
+    async fn review(&self, request: &ApprovalRequest, ctx: &CallContext) -> Decision {
+        self.1.review(request, ctx).await
     }
 
     fn max_concurrent(&self) -> usize {

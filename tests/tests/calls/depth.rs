@@ -194,7 +194,7 @@ struct Nests;
 
 #[llm_do::async_trait]
 impl Approver for Nests {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         match &request.problem {
             None => {
                 let mut arguments = json!({ "value": null });

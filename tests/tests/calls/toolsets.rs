@@ -260,7 +260,7 @@ struct Approving(Arc<Mutex<Vec<String>>>);
 
 #[llm_do::async_trait]
 impl Approver for Approving {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         self.0.lock().unwrap().push(request.tool.to_string());
         Decision::Approved
     }

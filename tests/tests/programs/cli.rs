@@ -744,3 +744,22 @@ fn a_dry_run_is_not_recorded_and_writes_no_files() {
     assert!(stdout(&output).starts_with("a dot\n"), "{}", stderr(&output));
     assert!(!inside.exists());
 }
+
+#[test]
+fn a_worker_file_has_a_tool_answer_first_and_an_option_takes_precedence() {
+    let folder = tempfile::tempdir().unwrap();
+    let note =
+        "{ type: object, properties: { input: { type: string } }, required: [input], additionalProperties: false }";
+    let file = format!("---\nname: greeter\nhybrid: greet_by_rule\ninput_schema: {note}\n---\nGreet.\n");
+    std::fs::write(folder.path().join("greeter.worker"), file).unwrap();
+    let run = ["run", "--tool", "greeter", "--worker-dir", folder.path().to_str().unwrap(), "Bob"];
+    assert_eq!(stdout(&app(&run)), "Good day, Bob, who likes it formal.\n");
+    assert_eq!(stdout(&app(&[&run[..], &["--hybrid", "greeter="]].concat())), "Hello!\n");
+    assert_eq!(
+        stdout(&app(&[&run[..], &["--hybrid", "greeter=greet_in_writing", "--approve-all"]].concat())),
+        "Hello!\n"
+    );
+    let text = "their arguments and results differ: `greeter(input: string) -> string`, and `add(a: integer, b: integer) -> integer`";
+    fails(&[&run[..], &["--hybrid", "greeter=add"]].concat(), 1, text);
+    fails(&[&run[..], &["--hybrid", "greeter"]].concat(), 2, "expected `WORKER=TOOL`");
+}

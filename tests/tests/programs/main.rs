@@ -10,6 +10,8 @@ mod kill;
 mod page;
 mod project;
 mod readme;
+#[cfg(unix)]
+mod recorded;
 mod remembers;
 #[cfg(unix)]
 mod runs;

@@ -52,7 +52,8 @@ async fn a_short_history_stays_as_it_is() {
 #[tokio::test]
 async fn the_old_part_becomes_notes_and_the_last_part_stays_as_it_is() {
     let model = done();
-    let runtime = Runtime::builder().force_model(model.clone()).history_processor(Compaction::over(300).keep(100));
+    let runtime =
+        Runtime::builder().force_model(model.clone()).history_processor(Compaction::over(300).keep_tokens(100));
     let mut chat = runtime.build().unwrap().chat();
     for number in 0..9 {
         chat.send(chatter { input: format!("{number} {}", "word ".repeat(40)) }).await.unwrap();
@@ -85,7 +86,8 @@ async fn a_long_call_of_many_turns_keeps_its_task() {
         .fold(ScriptedModel::new(), ScriptedModel::answer)
         .text("done")
         .repeat_last();
-    let runtime = Runtime::builder().force_model(model.clone()).history_processor(Compaction::over(700).keep(300));
+    let runtime =
+        Runtime::builder().force_model(model.clone()).history_processor(Compaction::over(700).keep_tokens(300));
     runtime.build().unwrap().run(chatter { input: "Read all pages.".into() }).await.unwrap();
     let last = model.requests().pop().unwrap().messages;
     assert_eq!(fault(&last), None);
@@ -116,7 +118,7 @@ async fn a_resumed_run_compacts_from_its_journal() {
     let model = script.fold(ScriptedModel::new(), ScriptedModel::answer).text("done").repeat_last();
     let run = |journal: MemoryJournal| {
         let builder = Runtime::builder().force_model(model.clone()).journal(journal);
-        let runtime = builder.history_processor(Compaction::over(700).keep(300)).build().unwrap();
+        let runtime = builder.history_processor(Compaction::over(700).keep_tokens(300)).build().unwrap();
         async move { runtime.run(chatter { input: "Read.".into() }).await }
     };
     run(journal.clone()).await.unwrap();
@@ -173,7 +175,7 @@ proptest! {
         let before = history(&turns);
         let model = done();
         let runtime =
-            Runtime::builder().force_model(model.clone()).history_processor(Compaction::over(max).keep(keep)).build().unwrap();
+            Runtime::builder().force_model(model.clone()).history_processor(Compaction::over(max).keep_tokens(keep)).build().unwrap();
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let call = runtime.start(chatter { input: "And now?".into() }).history(History::from(before.clone()));
         tokio.block_on(call.into_future()).unwrap();

@@ -170,6 +170,11 @@ async fn a_model_reads_that_a_call_did_not_run_and_continues() {
     assert_eq!(result.unwrap(), "done");
     assert_eq!(names(&plan), ["dry_send", "dry_flag"]);
     assert_eq!((plan.calls[0].by, plan.calls[0].path.len()), (Caller::Model, 2));
+    // A model gives them as text.
+    assert_eq!(
+        (&plan.calls[0].arguments, &*plan.calls[0].summary),
+        (&json!({ "to": "bob@example.com" }), "send to bob@example.com")
+    );
     assert!(plan.to_string().contains("called by the model of dry_delegate > dry_writer"), "{plan}");
     let requests = model.requests();
     assert_eq!(requests[1].last_text(), "bob@example.com");

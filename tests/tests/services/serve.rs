@@ -15,8 +15,10 @@ mod failing_file;
 mod hooked;
 mod killed;
 mod limits;
+mod records;
 mod runs;
 mod scheduled;
+mod spoken;
 mod states;
 
 use std::sync::atomic::{AtomicBool, Ordering};

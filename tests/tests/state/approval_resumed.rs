@@ -67,7 +67,7 @@ struct Always(Decision, World);
 
 #[async_trait]
 impl Approver for Always {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         self.1.add(format!("asked about {}", request.arguments["text"].as_str().unwrap()));
         self.0.clone()
     }
@@ -585,7 +585,7 @@ struct EditsPublish(Decision, World);
 
 #[async_trait]
 impl Approver for EditsPublish {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         if &*request.tool != "publish" {
             return Decision::approve();
         }

@@ -148,7 +148,7 @@ struct Asked(Decision, Outside);
 
 #[async_trait]
 impl Approver for Asked {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         let again = if request.began.is_some() { " again" } else { "" };
         self.1.add(format!("asked{again} about {} of {}", request.tool, request.arguments["what"].as_str().unwrap()));
         self.1.asked.lock().unwrap().push(request.clone());

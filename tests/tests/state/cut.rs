@@ -206,7 +206,7 @@ struct Person(Outside);
 
 #[async_trait]
 impl Approver for Person {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         tokio::task::yield_now().await;
         if request.began.is_none() {
             return Decision::approve();

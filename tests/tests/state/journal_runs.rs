@@ -172,7 +172,7 @@ struct Always(Decision, Log);
 
 #[async_trait]
 impl Approver for Always {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         self.1.add(format!("asked about {}", request.tool));
         self.0.clone()
     }

@@ -157,7 +157,7 @@ impl Person {
 
 #[async_trait]
 impl Approver for Person {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         self.ask(request.key.as_ref(), &request.run).await;
         Decision::approve()
     }

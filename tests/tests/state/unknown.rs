@@ -161,7 +161,7 @@ struct Asked(Decision, Outside);
 
 #[async_trait]
 impl Approver for Asked {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         let again = if request.began.is_some() { " again" } else { "" };
         self.1.add(format!("asked{again} about {}", request.tool));
         *self.1.last.lock().unwrap() = Some(request.clone());

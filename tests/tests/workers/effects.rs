@@ -33,6 +33,18 @@ fn tear_down() -> u32 {
     4
 }
 
+/// Raze what a text names.
+#[tool(effect = destructive)]
+fn raze(input: String) -> String {
+    input
+}
+
+/// Glance at what a text names.
+#[tool(effect = read_only)]
+fn glance(input: String) -> String {
+    input
+}
+
 /// Peers.
 #[entry]
 async fn peers() -> Result<u32> {
@@ -208,18 +220,15 @@ fn a_worker_follows_the_effects_that_a_policy_declares() {
 
 #[test]
 fn a_tool_that_answers_first_counts_for_its_worker_and_its_callers() {
-    let hybrid = || Runtime::builder().hybrid("ponderer", "tear_down");
+    let hybrid = || Runtime::builder().hybrid("ponderer", "raze");
     let names = ["ponderer", "onlooker"];
     assert_eq!(effects(hybrid(), names), [Effect::Destructive; 2]);
-    assert_eq!(effects(Runtime::builder().hybrid("ponderer", "peer"), names), [Effect::ReadOnly; 2]);
+    assert_eq!(effects(Runtime::builder().hybrid("ponderer", "glance"), names), [Effect::ReadOnly; 2]);
     let stating = || spec(&[]).effect(Effect::ReadOnly);
-    let error = fault(Runtime::builder().worker(stating()).hybrid("added", "tear_down"));
-    assert!(error.contains("states the effect read_only, but may call `tear_down`"), "{error}");
+    let error = fault(Runtime::builder().worker(stating()).hybrid("added", "raze"));
+    assert!(error.contains("states the effect read_only, but may call `raze`"), "{error}");
     let reasoned = stating().effect_reason("the tool only counts");
-    assert_eq!(
-        effects(Runtime::builder().worker(reasoned).hybrid("added", "tear_down"), ["added"]),
-        [Effect::ReadOnly]
-    );
+    assert_eq!(effects(Runtime::builder().worker(reasoned).hybrid("added", "raze"), ["added"]), [Effect::ReadOnly]);
 }
 
 #[tokio::test]

@@ -251,3 +251,27 @@ async fn results_agree_by_value_without_ignored_fields() {
         assert_eq!(report.summary().all_agree(), verdict == Verdict::Agrees);
     }
 }
+
+#[tokio::test]
+async fn the_cases_that_are_kept_are_the_same_in_any_order_and_complete() {
+    let journal = MemoryJournal::new();
+    let runtime = builder().journal(journal.clone()).build().unwrap();
+    for n in (0..40).chain(0..40) {
+        runtime.run(name_of { note: format!("Ann, {n}") }).await.unwrap();
+    }
+    let records = journal.records();
+    let cases = |records: Vec<_>| {
+        let mut cases = Cases::of("name_of").at_most(10);
+        cases.add(records);
+        let mut kept: Vec<_> = cases.iter().map(|case| (case.input.to_string(), case.times())).collect();
+        kept.sort();
+        (kept, cases.left_out())
+    };
+    let (kept, left_out) = cases(records.clone());
+    assert_eq!((kept.len(), left_out), (10, 60));
+    assert!(kept.iter().all(|(_, times)| *times == 2), "{kept:?}");
+    assert_eq!(cases(records.into_iter().rev().collect()), (kept, left_out));
+    let mut all = Cases::of("name_of");
+    all.add(journal.records());
+    assert_eq!((all.len(), all.left_out()), (40, 0));
+}

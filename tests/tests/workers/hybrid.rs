@@ -3,13 +3,14 @@
 use llm_do::approval::{ApprovalMode, Decision};
 use llm_do::error::{Unsure, chain};
 use llm_do::event::{CodeAnswer, EventKind};
-use llm_do::harden::{Ranking, Shadow};
+use llm_do::harden::{Cases, Ranking, Shadow};
 use llm_do::journal::{MemoryJournal, StepKind};
 use llm_do::json;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{Answer, FunctionModel, Recorder};
 use llm_do::usage::{Money, Price, PriceTable};
+use llm_do::worker::WorkerSpec;
 
 /// Return the age of the person in a note.
 #[worker]
@@ -29,6 +30,18 @@ fn age_by_rule(note: &str) -> Result<u32> {
 #[tool(effect = read_only)]
 fn age_as_text(note: &str) -> String {
     note.to_owned()
+}
+
+/// Return the age of the person in a note, as a negative number.
+#[tool(effect = read_only)]
+fn age_before_birth(note: &str) -> Result<i64> {
+    Ok(-i64::from(age_by_rule(note)?))
+}
+
+/// Return the age of the person with a name.
+#[tool(effect = read_only)]
+fn age_by_name(name: &str) -> usize {
+    name.len()
 }
 
 /// Return the age of the person in a note, and change something.
@@ -104,7 +117,7 @@ async fn a_root_call_is_answered_by_code_too_and_costs_one_tool_call() {
 
 #[tokio::test]
 async fn a_result_that_the_worker_may_not_return_is_a_failure() {
-    let (builder, recorder) = builder("age_as_text");
+    let (builder, recorder) = builder("age_before_birth");
     assert_eq!(builder.build().unwrap().run(age { note: "30".into() }).await.unwrap(), 1000);
     let (answer, reason) = &answers(&recorder)[0];
     assert_eq!(*answer, CodeAnswer::Failed);
@@ -122,11 +135,50 @@ async fn a_denied_tool_ends_the_call_and_an_approved_one_answers() {
     assert_eq!(runtime.run(notes(&["30"])).await.unwrap(), 30);
 }
 
+/// Answers each request with the number of its messages.
+fn counting() -> FunctionModel {
+    FunctionModel::answering(|request| Answer::output(json!({ "result": request.messages.len() })))
+}
+
 #[tokio::test]
-async fn in_a_thread_the_worker_answers() {
-    let (builder, recorder) = builder("age_by_rule");
-    assert_eq!(builder.build().unwrap().run(remembered {}).await.unwrap(), 2000);
-    assert_eq!(answers(&recorder), []);
+async fn code_answers_the_first_message_of_a_thread_which_the_worker_remembers() {
+    let recorder = Recorder::new();
+    let builder = Runtime::builder().force_model(counting()).sink(recorder.clone());
+    let runtime = builder.hybrid("age", "age_by_rule").build().unwrap();
+    assert_eq!(
+        runtime.run(remembered {}).await.unwrap(),
+        30 + 3,
+        "the question, the answer of code, and the next question"
+    );
+    assert_eq!(answers(&recorder), [(CodeAnswer::Answered, None)]);
+}
+
+#[tokio::test]
+async fn an_answer_of_code_is_a_message_of_its_chat() {
+    let runtime = Runtime::builder().force_model(counting()).hybrid("age", "age_by_rule").build().unwrap();
+    let mut chat = runtime.chat();
+    assert_eq!(chat.send(age { note: "Ann is 30".into() }).await.unwrap(), 30);
+    assert_eq!(chat.send(age { note: "Bob is 40".into() }).await.unwrap(), 3);
+    let saved = serde_json::to_string(&chat.state()).unwrap();
+    assert!(saved.contains("Ann is 30") && saved.contains(r#"{\"result\":30}"#), "{saved}");
+}
+
+#[test]
+fn a_pair_whose_signatures_differ_is_an_error_with_both_when_the_runtime_is_built() {
+    let fault = |builder: RuntimeBuilder| builder.build().unwrap_err().to_string();
+    let arguments = fault(Runtime::builder().hybrid("age", "age_by_name"));
+    let expected = "`age_by_name` cannot answer for `age`: their arguments differ: `age(note: string) -> integer`, and \
+                    `age_by_name(name: string) -> integer`";
+    assert!(arguments.contains(expected), "{arguments}");
+    let results = fault(Runtime::builder().hybrid("age", "age_as_text"));
+    assert!(
+        results.contains(
+            "their results differ: `age(note: string) -> integer`, and `age_as_text(note: string) -> string`"
+        ),
+        "{results}"
+    );
+    let shadow = fault(Runtime::builder().shadow(Shadow::of("age_by_name", "age")));
+    assert!(shadow.contains("`age` cannot be a shadow of `age_by_name`: their arguments differ"), "{shadow}");
 }
 
 #[tokio::test]
@@ -245,6 +297,19 @@ async fn the_ranking_counts_what_code_answered_and_what_that_saved() {
 }
 
 #[tokio::test]
+async fn cases_leave_out_what_code_answered() {
+    let journal = MemoryJournal::new();
+    let (builder, _) = builder("age_by_rule");
+    let runtime = builder.journal(journal.clone()).build().unwrap();
+    runtime.run(notes(&["Ann is 30", "Bob is forty", "broken 5"])).await.unwrap();
+    runtime.run(age { note: "Cid is 7".into() }).await.unwrap();
+    let mut cases = Cases::of("age");
+    cases.add(journal.records());
+    let inputs: Vec<_> = cases.iter().map(|case| case.input["note"].as_str().unwrap()).collect();
+    assert_eq!(inputs, ["Bob is forty", "broken 5"]);
+}
+
+#[tokio::test]
 async fn root_calls_are_in_the_ranking() {
     let mut ranking = Ranking::new(["age"]);
     for note in ["Ann is 30", "Bob is forty"] {
@@ -324,4 +389,61 @@ async fn in_a_dry_run_a_tool_that_changes_something_is_planned_and_the_worker_an
     let plan = handle.plan();
     let names: Vec<&str> = plan.calls.iter().map(|call| &*call.name).collect();
     assert_eq!(names, ["age_with_effect"]);
+}
+
+/// Returns a worker of a file with these keys, which returns the age of the person in a note.
+fn aged(keys: &str) -> WorkerSpec {
+    let note =
+        "{ type: object, properties: { note: { type: string } }, required: [note], additionalProperties: false }";
+    let file = format!(
+        "---\nname: aged\n{keys}\ninput_schema: {note}\noutput_schema: {{ type: integer }}\n---\nReturn the age.\n"
+    );
+    file.parse().unwrap_or_else(|error| panic!("{error}: {file}"))
+}
+
+/// Runs the worker of the file, whose model answers 1000, and returns the result, and what shadows compared.
+async fn run_aged(
+    keys: &str,
+    configure: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder,
+) -> (llm_do::Value, Vec<(String, bool)>) {
+    let (recorder, model) = (Recorder::new(), FunctionModel::answering(|_| Answer::output(json!({ "result": 1000 }))));
+    let builder = Runtime::builder().force_model(model).sink(recorder.clone()).worker(aged(keys));
+    let result = configure(builder).build().unwrap().run_named("aged", json!({ "note": "Ann is 30" })).await.unwrap();
+    let of = |kind| match kind {
+        EventKind::Shadowed { worker, agrees, .. } => Some((worker, agrees)),
+        _ => None,
+    };
+    (result, recorder.kinds().into_iter().filter_map(of).collect())
+}
+
+#[tokio::test]
+async fn a_worker_file_names_the_tool_that_answers_first_and_code_takes_precedence() {
+    let as_written = |builder: RuntimeBuilder| builder;
+    assert_eq!(run_aged("hybrid: age_by_rule", as_written).await, (json!(30), vec![]));
+    let other = |builder: RuntimeBuilder| builder.hybrid("aged", "age_before_birth");
+    assert_eq!(run_aged("hybrid: age_by_rule", other).await, (json!(-30), vec![]));
+    let alone = |builder: RuntimeBuilder| builder.without_hybrid("aged");
+    assert_eq!(run_aged("hybrid: age_by_rule", alone).await, (json!(1000), vec![]));
+}
+
+#[tokio::test]
+async fn a_worker_file_names_the_tool_that_it_is_compared_with() {
+    let as_written = |builder: RuntimeBuilder| builder;
+    let both = "hybrid: age_by_rule\nshadow: { with: age_by_rule }";
+    assert_eq!(run_aged(both, as_written).await, (json!(30), vec![("aged".to_owned(), false)]));
+    let beside = "shadow: { with: age_by_rule, every: 1 }";
+    assert_eq!(run_aged(beside, as_written).await, (json!(1000), vec![("age_by_rule".to_owned(), false)]));
+    let seldom = "shadow: { with: age_by_rule, every: 2 }";
+    assert_eq!(run_aged(seldom, as_written).await, (json!(1000), vec![]));
+}
+
+#[test]
+fn faults_of_the_keys_are_reported() {
+    let fault =
+        |keys: &str| format!("---\nname: a\n{keys}\n---\nDo it.").parse::<WorkerSpec>().unwrap_err().to_string();
+    assert!(fault("shadow: { every: 2 }").contains("`shadow` needs `with`"));
+    assert!(fault("shadow: { with: b, evry: 2 }").contains("unknown key `evry` in `shadow`"));
+    assert!(fault("hybrid: [b]").contains("hybrid"));
+    let unknown = Runtime::builder().worker(aged("hybrid: age_by_rul")).build().unwrap_err().to_string();
+    assert!(unknown.contains("unknown name `age_by_rul`; did you mean `age_by_rule`?"), "{unknown}");
 }

@@ -235,7 +235,7 @@ async fn native_output_takes_what_prompted_output_takes() {
             ("<think>maybe {\"score\": 3}</think>I do not know", "invalid JSON"),
             ("<think>{\"score\": 3}?</think>{\"score\": \"high\"}", "does not follow its schema"),
             ("{\"score\": 3}? Rather {\"score\": \"high\"}", "2 JSON objects"),
-            ("{\"score\": 7, \"parts\": [{\"score\": 3}],}", "invalid JSON"),
+            ("{\"score\": 7, \"parts\": [{\"score\": 3}],,}", "invalid JSON"),
             ("```json\n{\"score\": \"seven\"}\n```", "does not follow its schema"),
             ("", "invalid JSON"),
         ] {

@@ -1,4 +1,4 @@
-//! What a group of `toolset!` contains: the members of a list, or the tools of an MCP server.
+//! The contents of a group of `toolset!`: the members of a list, or the tools of an MCP server.
 
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -20,7 +20,7 @@ pub(crate) enum Contents {
 }
 
 impl Contents {
-    /// Parses what stands after the `=`, and returns it with its span.
+    /// Parses the contents after the `=`, and returns them with their span.
     pub(super) fn parse(input: ParseStream, group: &Ident, errors: &mut Errors) -> syn::Result<(Span, Self)> {
         if input.peek(Ident::peek_any) && input.peek2(token::Paren) {
             return source(input, errors);
@@ -30,7 +30,7 @@ impl Contents {
         Ok((span, Self::List { span, members }))
     }
 
-    /// Returns what it is, for an error.
+    /// Returns the description of the contents, for an error.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::List { .. } => "list",

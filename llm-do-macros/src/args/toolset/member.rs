@@ -14,17 +14,17 @@ use syn::{Ident, LitStr, Path, PathSegment, Token, token};
 use crate::args::{did_you_mean, separated};
 use crate::errors::Errors;
 
-/// Every kind of member, for an error.
+/// The list of all kinds of members, for an error.
 const EXPECTED: &str = "expected `path`, `\"name\"`, `prefixed(..)`, `member.only(..)` or `member.except(..)`\n\
                         see the documentation of `llm_do::tool#members`";
-/// The forms, each as it is written.
+/// The forms, each with its syntax.
 const FORMS: [(&str, &str); 3] = [
     ("prefixed", "prefixed(\"prefix_\", member)"),
     ("only", "member.only([path, ..])"),
     ("except", "member.except([path, ..])"),
 ];
 
-/// Other names for the forms, which the error suggests the form for.
+/// Other names for the forms, for which the error suggests the form.
 const SYNONYMS: [(&str, &[&str]); 3] = [
     ("prefixed", &["prefix", "with_prefix", "rename", "renamed", "namespace", "namespaced"]),
     ("only", &["include", "including", "just", "pick", "select", "with", "keep", "allow", "filter"]),
@@ -91,7 +91,7 @@ fn between(mut start: Cursor, end: Cursor) -> TokenStream {
 }
 
 impl Member {
-    /// Returns the path inside of the forms.
+    /// Returns the path inside the forms.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Path(path) => path,
@@ -240,7 +240,7 @@ fn check_prefix(prefix: &LitStr, errors: &mut Errors) {
     }
 }
 
-/// Returns the error for a form that is unknown, or known and written otherwise.
+/// Returns the error for a form that is unknown, or known but with other syntax.
 fn unknown(word: &impl ToTokens) -> syn::Error {
     let text = text(word);
     let last = text.rsplit("::").next().unwrap_or_default();

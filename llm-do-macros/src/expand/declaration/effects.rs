@@ -35,7 +35,7 @@ pub(super) fn own(Callable { name, effect: declared, effect_source, .. }: &Calla
     quote!(__llm_do::StrongestEffect::new(#name, #declared))
 }
 
-/// The type that states the effects of what the model of a worker can call.
+/// The type that states the effects of the items that the model of a worker can call.
 pub(super) fn calls(callable: &Callable) -> TokenStream {
     let is_compared = !matches!(callable.effect_source, EffectSource::Reason);
     match &callable.toolsets {

@@ -7,12 +7,12 @@ use syn::{Ident, LitStr, Path};
 use crate::args::toolset::{Member, Pick, text};
 use crate::expand::error_span;
 
-/// The type that states which tools the members include.
+/// The type that states the tools of the members.
 pub(super) fn included(members: &[Member]) -> TokenStream {
     list(&members.iter().map(included_by).collect::<Vec<_>>())
 }
 
-/// The type that states which tools the member includes.
+/// The type that states the tools of the member.
 pub(super) fn included_by(member: &Member) -> TokenStream {
     match member {
         Member::Path(path) => quote!(#path),

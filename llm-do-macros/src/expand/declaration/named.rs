@@ -1,8 +1,9 @@
 //! The compiler error for a plain function in a list of tools.
 //!
-//! A tool is listed as the struct beside its function, so a plain function is "expected type, found function", and no
-//! trait is asked about a type that is not found. So each name is imported under an alias, and then found as a type and
-//! as a value, or else as a stand-in. A value whose type is the stand-in is a function, a constant or a static.
+//! A tool is listed as the struct beside its function. So a plain function would be "expected type, found function",
+//! and the compiler checks no trait of a type that does not exist. Therefore each name is imported under an alias, and
+//! resolved as a type and as a value, or as a stand-in. A value whose type is the stand-in is a function, a constant or
+//! a static.
 
 mod attributes;
 mod paths;
@@ -16,7 +17,7 @@ use syn::Path;
 use crate::args::toolset::Member;
 use crate::runtime;
 
-/// A check of the members; a name that is not found at all passes, since the compiler reports it.
+/// A check of the members. An unknown name passes, since the compiler reports it.
 pub(super) fn check(members: &[Member]) -> Option<TokenStream> {
     let mut known = HashSet::new();
     let paths = members.iter().flat_map(paths).filter(|path| known.insert(path.to_token_stream().to_string()));
@@ -69,7 +70,7 @@ fn alias(place: usize) -> Ident {
     format_ident!("__member_{place}", span = Span::call_site())
 }
 
-/// Lists the paths of a member, those inside a form too.
+/// Lists the paths of a member, including those inside a form.
 fn paths(member: &Member) -> Vec<&Path> {
     match member {
         Member::Path(path) => vec![path],

@@ -8,7 +8,7 @@ pub(super) fn attributes(text: &str) -> Vec<Attribute> {
     lines.into_iter().map(|line| parse_quote!(#[doc = #line])).collect()
 }
 
-/// Returns a line without what would make it code, a link or HTML.
+/// Returns a line without the syntax of code, links and HTML.
 fn escaped(line: &str) -> String {
     // An indented line would be code, which rustdoc runs as a test.
     let line: String = line.trim().chars().filter(|letter| !letter.is_control()).collect();

@@ -9,24 +9,24 @@ use syn::ext::IdentExt;
 use crate::args::toolset::ALL;
 use crate::input::name::PRIMITIVES;
 
-/// The names of one module or one struct: each is used once.
+/// The names of one module or one struct, each of which is unique.
 pub(super) struct Names {
     taken: HashSet<String>,
     span: Span,
 }
 
 impl Names {
-    /// Starts the names of fields or variants.
+    /// Creates the names of fields or variants.
     pub(super) fn new(span: Span) -> Self {
         Self { taken: HashSet::new(), span }
     }
 
-    /// Starts the names of types.
+    /// Creates the names of types.
     pub(super) fn of_types(span: Span) -> Self {
         Self { taken: HashSet::from([ALL.to_owned()]), span }
     }
 
-    /// Returns the identifier `wanted`, with a number if it is taken, such as `name_2`.
+    /// Returns the identifier `wanted`, with a number if it exists, such as `name_2`.
     pub(super) fn unique(&mut self, wanted: &str) -> Ident {
         let candidates = (2..).map(|number| format!("{wanted}_{number}"));
         let free = std::iter::once(wanted.to_owned()).chain(candidates).find(|name| !self.taken.contains(name));
@@ -41,7 +41,8 @@ impl Names {
     }
 }
 
-/// Returns the name as an identifier: raw if it is a keyword, with `_` if it cannot be raw or would shadow a primitive type.
+/// Returns the name as an identifier: raw if it is a keyword, with `_` if it cannot be raw or would shadow a primitive
+/// type.
 fn identifier(name: &str) -> Ident {
     if PRIMITIVES.contains(&name) {
         return quote::format_ident!("{name}_");

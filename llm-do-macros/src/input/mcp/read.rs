@@ -22,7 +22,7 @@ pub(super) fn tools(toolset: &mut McpToolset, text: &str, errors: &mut Errors) {
     });
     snapshot.server().clone_into(&mut toolset.server);
     let mut names = Names::of_types(toolset.ident.span());
-    // All structs are named first, so that a new tool renames none of them.
+    // All structs are named first, so that a new tool does not rename any of them.
     let structs: Vec<_> = snapshot.tools().iter().map(|tool| names.unique(&snake(&tool.name, "tool"))).collect();
     for (tool, ident) in snapshot.tools().iter().zip(structs) {
         let read = read(tool, ident, snapshot.server(), &mut names, &mut toolset.types);
@@ -46,7 +46,7 @@ fn read(
     McpTool { callable: callable(tool, ident, server, &fields, &output), output, fields }
 }
 
-/// Returns the tool as the attributes describe one.
+/// Returns the tool in the form of a parsed attribute.
 fn callable(tool: &SnapshotTool, ident: Ident, server: &str, fields: &[McpField], output: &Type) -> Callable {
     let description = tool.description.as_deref().unwrap_or_default();
     let title = tool.title.as_deref().filter(|title| !description.contains(title));
@@ -74,7 +74,7 @@ fn callable(tool: &SnapshotTool, ident: Ident, server: &str, fields: &[McpField]
     }
 }
 
-/// Returns whether the server admits that a call destroys something; hints that would weaken an effect are not trusted.
+/// Returns whether the server declares a call destructive; hints that would weaken an effect are not trusted.
 fn is_destructive(tool: &SnapshotTool) -> bool {
     let is_true = |hint: &str| tool.annotations.as_ref().and_then(|hints| hints[hint].as_bool()) == Some(true);
     is_true("destructiveHint") && !is_true("readOnlyHint")

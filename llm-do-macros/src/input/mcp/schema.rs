@@ -1,4 +1,4 @@
-//! What the keywords of a schema state about a type.
+//! Derives types from the keywords of a schema.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::{Type, parse_quote};
 
 use crate::runtime;
 
-/// Keywords that do not change which values are valid.
+/// Keywords that do not change the set of valid values.
 const ANNOTATIONS: [&str; 10] = [
     "$comment",
     "$id",
@@ -48,7 +48,7 @@ pub(super) fn simple(name: &str) -> Option<TokenStream> {
     }
 }
 
-/// Returns the only type besides `null` that `type` lists, and whether it lists `null`; infers `object` and `array`.
+/// Returns the only type in `type` besides `null`, and whether `null` is listed; infers `object` and `array`.
 pub(super) fn single_type(schema: &Map<String, Value>) -> Option<(&str, bool)> {
     let listed = match schema.get("type") {
         Some(Value::String(name)) => return Some((name, false)),
@@ -62,7 +62,7 @@ pub(super) fn single_type(schema: &Map<String, Value>) -> Option<(&str, bool)> {
     Some((name, listed.len() > 1))
 }
 
-/// Returns the strings that the schema lists as its values, and whether `null` is one too; `None` for other schemas.
+/// Returns the strings that the schema lists as its values, and whether it lists `null`; `None` for other schemas.
 pub(super) fn strings(schema: &Value) -> Option<(Vec<String>, bool)> {
     let schema = schema.as_object()?;
     if let Some(alternatives) = alternatives(schema).filter(|_| has_only(schema, &COMBINED)) {
@@ -124,7 +124,7 @@ pub(super) fn has_only(schema: &Map<String, Value>, keywords: &[&str]) -> bool {
     schema.keys().all(is_known)
 }
 
-/// Returns whether the properties of an object are all that the schema states about its fields.
+/// Returns whether the schema restricts the fields of an object only by its properties.
 pub(super) fn is_struct(schema: &Map<String, Value>) -> bool {
     let has_properties = schema.get("properties").and_then(Value::as_object).is_some_and(|all| !all.is_empty());
     let is_map = schema.get("additionalProperties").is_some_and(Value::is_object);

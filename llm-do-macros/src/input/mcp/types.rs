@@ -11,20 +11,20 @@ use super::read::description;
 use super::schema::{any, has_only, is_struct, optional, simple, single_part, single_type, strings};
 use super::{Kind, McpField, McpType, docs};
 
-/// Makes types of the schemas in one document.
+/// Generates the types of the schemas in one document.
 pub(super) struct Types<'a> {
     root: &'a Value,
-    /// How the names of its types begin.
+    /// The prefix of the names of its types.
     prefix: &'a str,
     names: &'a mut Names,
     defined: &'a mut Vec<McpType>,
-    /// The types of the references that were followed.
+    /// The types of the resolved references.
     references: HashMap<String, Reference>,
 }
 
 /// The type of a reference.
 enum Reference {
-    /// It is being read; `Some` for a struct, whose name is known before its fields.
+    /// It is being resolved; `Some` for a struct, whose name is known before its fields.
     Open(Option<Ident>),
     Done(Box<Type>),
 }
@@ -45,7 +45,7 @@ impl<'a> Types<'a> {
         self.ty(schema, &format!("{}Result", self.prefix))
     }
 
-    /// Returns the type of a schema; if it gets a name, that is `name`.
+    /// Returns the type of a schema; `name` is its name if it gets one.
     fn ty(&mut self, schema: &Value, name: &str) -> Type {
         let Some(keywords) = schema.as_object() else { return any() };
         if let Some(Value::String(reference)) = keywords.get("$ref") {
@@ -141,7 +141,7 @@ impl<'a> Types<'a> {
         ident
     }
 
-    /// Returns the type of a reference. One that contains itself is boxed there.
+    /// Returns the type of a reference. A recursive reference is boxed.
     fn referred(&mut self, reference: &str) -> Type {
         match self.references.get(reference) {
             Some(Reference::Done(ty)) => return Type::clone(ty),
@@ -164,7 +164,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Returns whether the schema is one of a struct, and of nothing else.
+/// Returns whether the schema describes only a struct.
 fn is_named(schema: &Map<String, Value>) -> bool {
     let is_other = ["$ref", "enum", "const"].iter().any(|keyword| schema.contains_key(*keyword));
     !is_other && single_type(schema) == Some(("object", false)) && is_struct(schema)

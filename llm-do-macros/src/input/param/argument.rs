@@ -21,7 +21,7 @@ pub(crate) struct Argument {
     pub(crate) default: Option<Default>,
     pub(crate) example: Option<Expr>,
     pub(crate) rename: Option<LitStr>,
-    /// Whether it is left out if it is `None`, instead of being `null`.
+    /// Whether it is omitted if it is `None`, instead of being `null`.
     pub(crate) skips_none: bool,
     /// Whether the fields of the value replace the argument.
     pub(crate) is_flat: bool,
@@ -70,7 +70,7 @@ impl Argument {
         self.rename.as_ref().map_or_else(|| self.ident.unraw().to_string(), LitStr::value)
     }
 
-    /// Returns the tokens that give the name in the schema.
+    /// Returns the tokens of its name in the schema.
     pub(super) fn name_tokens(&self) -> TokenStream {
         self.rename.as_ref().map_or_else(|| self.ident.to_token_stream(), LitStr::to_token_stream)
     }

@@ -50,7 +50,7 @@ fn instead(attribute: &str, key: &Ident, form: &str) -> String {
     format!("`{key}` is not supported in `#[{attribute}]` on a parameter; write `#[arg({form})]`")
 }
 
-/// Returns how the `key` of serde and schemars is written in `#[arg]`.
+/// Returns the syntax in `#[arg]` of the `key` of serde and schemars.
 fn of_arg(key: &str) -> Option<&'static str> {
     match key {
         "rename" => Some("rename = \"..\""),

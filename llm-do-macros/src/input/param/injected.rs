@@ -9,14 +9,14 @@ use super::{Kind, Parameter, find};
 use crate::errors::Errors;
 use crate::input::{last_segment, ungrouped};
 
-/// A parameter that is not in the schema.
+/// A parameter outside the schema.
 pub(crate) struct Injected {
     pub(crate) source: Source,
     /// Whether the function takes a reference to it.
     pub(crate) is_borrowed: bool,
 }
 
-/// Where an injected value comes from.
+/// The source of an injected value.
 pub(crate) enum Source {
     /// The context as this `dyn ToolContext`.
     AnyContext(Box<Type>),
@@ -162,7 +162,7 @@ pub(in crate::input) fn check_contexts(
     }
 }
 
-/// Checks the type argument of a context, by which the compiler checks its calls.
+/// Checks the type argument of a context, with which the compiler checks its calls.
 fn check_declaration(kind: Kind, own: &Ident, declares: bool, context: &PathSegment, errors: &mut Errors) {
     let declaration = argument(context);
     let is_own = declaration.is_some_and(|ty| is_named(ty, own));

@@ -6,10 +6,10 @@ use llm_do_worker_file::{Content, Fault, Node};
 
 use crate::input::{Argument, Callable};
 
-/// Reports the names in which the schema and the signature differ. Types are those of the signature.
+/// Reports the names in which the schema and the signature differ. The types are those of the signature.
 pub(super) fn faults(schema: &Node, callable: &Callable) -> Vec<Fault> {
     let written = Shape::written(schema);
-    let actual = Shape::of(callable);
+    let actual = Shape::from_callable(callable);
     let pairs = [
         (["properties", "parameters"], &written.properties, &actual.properties),
         (["required properties", "required parameters"], &written.required, &actual.required),
@@ -35,7 +35,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(callable: &Callable) -> Self {
+    fn from_callable(callable: &Callable) -> Self {
         let named = || callable.fields().filter(|field| !field.is_flat);
         let properties = named().map(Argument::name).collect();
         let required = named().filter(|field| !field.may_be_absent()).map(Argument::name);

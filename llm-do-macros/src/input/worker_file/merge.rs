@@ -1,4 +1,4 @@
-//! The keys of a file, put where those of the attribute are.
+//! Merges the keys of a file into those of the attribute.
 
 use llm_do_worker_file::{
     Entry, Fault, InputModel, Keys, Located, Place, Reading, Value, WorkerFile, is_path, not_a_tool,
@@ -12,7 +12,8 @@ use crate::args;
 use crate::args::toolset::{Member, Toolsets};
 use crate::args::worker::Worker;
 
-/// Puts what the file gives where the attribute gives nothing. Returns all faults, also those of reading, in file order.
+/// Uses the values of the file for keys that the attribute omits. Returns all faults, including those of reading, in
+/// file order.
 pub(super) fn into_attribute(args: &mut Worker, reading: Reading, literal: &LitStr) -> Vec<Fault> {
     let Reading { file: WorkerFile { keys, instructions, .. }, faults } = reading;
     let mut merge = Merge { args, values: Values::new(literal.span()), faults };
@@ -43,9 +44,13 @@ impl Merge<'_> {
                     self.faults.push(Fault::new(*place, message));
                 }
                 "tools" | "toolsets" => self.toolsets(value.texts()),
-                // A file with `model` too is reported already.
+                "hybrid" | "shadow" => {
+                    let message = format!("`{name}` works only at run time: use `RuntimeBuilder::{name}`");
+                    self.faults.push(Fault::new(*place, message));
+                }
+                // A file with `model` too is already reported.
                 "compatible_models" if keys.place_of("model").is_some() => {}
-                // So is a reason without an effect.
+                // A reason without an effect is already reported.
                 "effect_reason" if keys.place_of("effect").is_none() => {}
                 name => self.fill(name, *place, value),
             }
@@ -55,14 +60,14 @@ impl Merge<'_> {
     /// Fills in a key, if an attribute can have it. A key in both places is a fault of the file.
     fn fill(&mut self, name: &str, place: Place, value: &Value) {
         let Some(tokens) = self.values.tokens(value) else { return };
-        // The reader has checked the value, so that the only error left is a key that the attribute has too.
+        // The reader has checked the value, so the only possible error is a key that the attribute has too.
         if args::fill(self.args, name, self.values.span(), &tokens).is_err() {
             let message = format!("`{name}` is given both here and in the attribute; remove one");
             self.faults.push(Fault::new(place, message));
         }
     }
 
-    /// The text of a file is the instructions, which a function may compute instead.
+    /// The text of a file is the instructions; a function may compute them instead.
     fn instructions(&mut self, text: Option<Located<String>>) {
         match text {
             Some(Located { place, .. }) if self.args.instructions_with.is_some() => {
@@ -74,12 +79,12 @@ impl Merge<'_> {
         }
     }
 
-    /// Adds the items of a key: the two keys of a file are one of the attribute.
+    /// Adds the items of a key: the two keys of a file are one key of the attribute.
     fn toolsets(&mut self, items: &[Located<String>]) {
         let none = Toolsets { span: self.values.span(), members: Vec::new(), names: Vec::new() };
         let toolsets = self.args.shared_keys.toolsets.get_or_insert(none);
         for Located { place, value: item } in items {
-            // The compiler resolves a path where the attribute stands; any other item is a registered name.
+            // The compiler resolves a path in the scope of the attribute; any other item is a registered name.
             if !is_path(item) {
                 toolsets.names.push(self.values.literal(item));
             } else if let Some(path) = path(item, self.values.span()) {
@@ -91,7 +96,7 @@ impl Merge<'_> {
     }
 }
 
-/// Parses a path whose names are resolved where `span` is.
+/// Parses a path whose names are resolved at `span`.
 fn path(text: &str, span: Span) -> Option<Path> {
     let tokens: TokenStream = text.parse().ok()?;
     Path::parse_mod_style.parse2(spanned(tokens, span)).ok()

@@ -1,4 +1,4 @@
-//! Values of a file, as the attribute would have them.
+//! Converts values of a file to tokens of the attribute.
 
 use llm_do_worker_file::{Content, Entry, Node, ServerSideTool, Value};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -7,7 +7,7 @@ use syn::LitStr;
 
 use crate::args::timeout;
 
-/// Makes tokens at the span of the file's name.
+/// Creates tokens at the span of the file's name.
 pub(super) struct Values(Span);
 
 impl Values {
@@ -23,7 +23,7 @@ impl Values {
         LitStr::new(text, self.0)
     }
 
-    /// Returns the value of a key, or `None` for what no attribute has.
+    /// Returns the value of a key; `None` for a value that attributes cannot have.
     pub(super) fn tokens(&self, value: &Value) -> Option<TokenStream> {
         Some(match value {
             Value::Flag(flag) => quote!(#flag),
@@ -47,13 +47,17 @@ impl Values {
             }
             Value::Settings(settings) => self.built("Settings", settings),
             Value::Limits(limits) => self.built("Limits", limits),
+            Value::Attachments(policy) => self.attachments(policy),
             Value::ServerSideTools(tools) => {
                 let tools = tools.iter().map(|tool| self.server_side_tool(&tool.value));
                 quote!([#(#tools),*])
             }
-            Value::Json(_) | Value::InputModel(_) | Value::Skills(_) | Value::Context(_) | Value::McpServers(_) => {
-                return None;
-            }
+            Value::Json(_)
+            | Value::InputModel(_)
+            | Value::Shadow(_)
+            | Value::Skills(_)
+            | Value::Context(_)
+            | Value::McpServers(_) => return None,
         })
     }
 
@@ -73,12 +77,22 @@ impl Values {
         quote!(#word(#(#settings),*))
     }
 
-    /// Returns the call of a builder; its path begins with the private name that the runtime has in expanded code.
+    /// Returns the call of a builder. Its path begins with the private name of the runtime in expanded code.
     fn built(&self, ty: &str, fields: &[Entry]) -> TokenStream {
         let span = Span::call_site().located_at(self.0);
         let ty = Ident::new(ty, span);
         let setters = fields.iter().map(|Entry { name, value, .. }| self.setters(name, value));
         quote_spanned!(span=> __llm_do::#ty::new()#(#setters)*)
+    }
+
+    /// Returns the policy, whose setters take lists as a whole.
+    fn attachments(&self, policy: &[Entry]) -> TokenStream {
+        let span = Span::call_site().located_at(self.0);
+        let setters = policy.iter().map(|Entry { name, value, .. }| {
+            let (setter, value) = (self.ident(name), self.tokens(value));
+            quote!(.#setter(#value))
+        });
+        quote_spanned!(span=> __llm_do::AttachmentPolicy::new()#(#setters)*)
     }
 
     /// Returns the calls of a setter: lists and maps have one for each item.
@@ -98,7 +112,7 @@ impl Values {
     }
 }
 
-/// A literal has no sign of its own.
+/// A literal has no sign.
 fn float(number: f64) -> TokenStream {
     let magnitude = Literal::f64_unsuffixed(number.abs());
     if number.is_sign_negative() { quote!(-#magnitude) } else { quote!(#magnitude) }

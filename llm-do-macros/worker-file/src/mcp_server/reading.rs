@@ -6,21 +6,21 @@ use crate::values::Reader;
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, Place, did_you_mean};
 
-/// The types of servers that are reached by a URL, as [`type_word`] writes them; the protocol's name of `http` is one too.
+/// The types of servers with a URL, in the form of [`type_word`], including the protocol's name of `http`.
 const URL_TYPES: [&str; 2] = ["http", "streamablehttp"];
-/// Types that the protocol has dropped, or never had.
+/// Types that the protocol has removed, or never had.
 const OTHER_TYPES: [&str; 3] = ["sse", "websocket", "ws"];
 const COMMAND_KEYS: [&str; 8] = ["type", "command", "args", "env", "timeout", "sampling", "optional", "disabled"];
 const URL_KEYS: [&str; 8] = ["type", "url", "headers", "timeout", "sampling", "optional", "oauth", "disabled"];
-/// The keys that switch a server off, each with the value that does.
+/// The keys that disable a server, each with the value that does.
 const SWITCHES: [(&str, bool); 2] = [("disabled", true), ("enabled", false)];
 const OAUTH_KEYS: [&str; 3] = ["clientId", "callbackPort", "scopes"];
-/// Keys that other programs read, and that need nothing here.
+/// Keys of other programs that are not needed here.
 const UNNEEDED_KEYS: [&str; 1] = ["alwaysLoad"];
-/// Keys that other programs read, and that have no effect here.
+/// Keys of other programs that have no effect here.
 const IGNORED_KEYS: [&str; 1] = ["headersHelper"];
 
-/// Returns the name of a type as types are compared: `streamableHttp` and `streamable-http` are one.
+/// Returns the form in which names of types are compared: `streamableHttp` and `streamable-http` are equal.
 fn type_word(kind: &str) -> String {
     kind.trim().chars().filter(|letter| !matches!(letter, '-' | '_')).flat_map(char::to_lowercase).collect()
 }
@@ -31,7 +31,7 @@ pub(super) struct Reading<'a> {
     pub(super) notes: &'a mut Vec<Fault>,
 }
 
-/// The keys that all types of servers have.
+/// The keys of all types of servers.
 #[derive(Default)]
 struct Shared {
     timeout: Option<u64>,
@@ -98,7 +98,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns whether the file switches the server off; `None` with a fault, since a server that may be off is not started.
+    /// Returns whether the file disables the server; `None` with a fault, since a server that may be disabled is not
+    /// started.
     fn is_disabled(&mut self, field: &str, entries: &[(Key, Node)]) -> Option<bool> {
         let mut is_disabled = false;
         for (key, node) in entries {
@@ -176,7 +177,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reports a missing key, unless it has a fault already.
+    /// Reports a missing key, unless it already has a fault.
     fn missing(&mut self, field: &str, name: &Key, key: &str) -> Option<String> {
         let path = format!("`{field}.{key}`");
         if !self.faults.iter().any(|fault| fault.message.starts_with(&path)) {
@@ -204,7 +205,7 @@ impl Reading<'_> {
         timeout
     }
 
-    /// Reads a list of strings, in which one may stand twice; numbers and flags are taken as they are written in JSON.
+    /// Reads a list of strings with possible duplicates; numbers and flags are converted to their JSON text.
     fn args(&mut self, path: &str, node: Node) -> Vec<String> {
         let Content::List(items) = node.content else {
             let _: Option<()> = self.reader(path).wrong("a list of strings", &node);
@@ -221,7 +222,7 @@ impl Reading<'_> {
         arguments
     }
 
-    /// Reads a map of strings; numbers and flags are taken as they are written in JSON, and `null` is dropped.
+    /// Reads a map of strings; numbers and flags are converted to their JSON text, and `null` is dropped.
     fn texts(&mut self, path: &str, node: Node) -> Vec<(String, String)> {
         let mut texts = Vec::new();
         for (key, node) in self.reader(path).map(node).unwrap_or_default() {

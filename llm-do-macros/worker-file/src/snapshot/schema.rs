@@ -1,4 +1,4 @@
-//! Checks the form of a JSON schema: what generated types depend on.
+//! Checks the form of a JSON schema, on which generated types depend.
 
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ const SCHEMAS: [&str; 9] = [
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Keywords whose value is a map of schemas.
 const MAPS: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
-/// How deeply schemas may be nested, so that recursive functions return.
+/// The maximum nesting of schemas, which bounds recursive functions.
 const MAX_DEPTH: usize = 64;
 
 /// Returns the part of the schema `root` that a reference such as `#/$defs/Label` names.
@@ -84,7 +84,7 @@ impl Check<'_> {
 
     fn reference(&mut self, at: &str, value: &Value) {
         match value.as_str() {
-            // What another document defines has no generated type.
+            // A definition in another document has no generated type.
             Some(reference) if !reference.starts_with('#') => {}
             Some(reference) if definition(self.root, reference).is_some() => {}
             Some(reference) => self.push(at, &format!("unknown definition `{reference}`")),

@@ -18,14 +18,14 @@ pub struct SnapshotTool {
     pub description: Option<String>,
     /// The JSON schema of the arguments.
     pub input_schema: Value,
-    /// The JSON schema of the result, if the server gives one.
+    /// The JSON schema of the result, if the server provides one.
     pub output_schema: Option<Value>,
-    /// The server's hints about what a call may change.
+    /// The server's hints about the effect of a call.
     pub annotations: Option<Value>,
 }
 
 impl SnapshotTool {
-    /// Reads a tool as the protocol lists it; other keys are left out.
+    /// Reads a tool in the form of the protocol; other keys are omitted.
     pub(super) fn listed(place: usize, tool: Value, faults: &mut Vec<String>) -> Option<Self> {
         let tool = match tool {
             Value::Object(mut tool) => {

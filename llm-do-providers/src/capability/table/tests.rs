@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::CapabilityTable;
+use crate::model::ContextWindow;
 use crate::model_pattern::is_day;
 
 fn ours(models: &serde_json::Value) -> CapabilityTable {
@@ -78,4 +79,45 @@ fn an_error_for_an_added_row_names_what_is_wrong() {
     assert!(fault("lab:m", json!({})).starts_with("`lab:m`: unknown provider `lab`; expected one of `anthropic`"));
     let text = fault("gemini:m", json!({"stop": true}));
     assert!(text.starts_with("`gemini:m`: `takes`: unknown field `stop`, expected one of `thinking`"), "{text}");
+}
+
+#[test]
+fn every_window_names_its_page_and_the_day_and_is_found_by_its_name() {
+    let table = CapabilityTable::builtin();
+    for entry in table.windows() {
+        assert!(entry.source.as_deref().is_some_and(|page| page.starts_with("https://")), "{entry:?}");
+        assert!(entry.seen.as_deref().is_some_and(|seen| seen <= table.date()), "{entry:?}");
+        assert_eq!(table.window(&entry.model.replace('*', "")), Some(entry));
+    }
+    let mut names: Vec<_> = table.windows().map(|entry| &entry.model).collect();
+    names.sort();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+}
+
+#[test]
+fn a_window_is_that_of_the_model_with_the_most_letters_or_of_the_user() {
+    let table = CapabilityTable::builtin();
+    let tokens = |table: &CapabilityTable, model: &str| table.window(model).map(|entry| entry.window.tokens);
+    let cases = [
+        ("anthropic:claude-opus-4-1-20250805", Some(200_000)),
+        ("anthropic:claude-opus-4-8", Some(1_000_000)),
+        ("anthropic:us.anthropic.claude-opus-4-20250514-v1:0", Some(200_000)),
+        ("openai-responses:gpt-5-mini-2025-08-07", Some(400_000)),
+        ("openai:gpt-4", Some(8_192)),
+        ("gemini:gemini-2.5-pro", Some(1_048_576)),
+        ("openai:llama", None),
+        ("lab:gpt-4", None),
+        ("gpt-4", None),
+    ];
+    for (model, expected) in cases {
+        assert_eq!(tokens(&table, model), expected, "{model}");
+    }
+    let own = table.with_window("openai:ours-*", ContextWindow::new(9_000)).unwrap();
+    assert_eq!(tokens(&own, "openai:ours-1"), Some(9_000));
+    assert!(own.with_window("ours", ContextWindow::new(1)).is_err());
+    let json = json!({"date": "2026-12-01", "models": [], "windows": [
+        {"provider": "openai", "models": ["gpt-4"], "context_window": 5, "max_input_tokens": 3},
+    ]});
+    let table = CapabilityTable::from_json(&json.to_string()).unwrap().over(&CapabilityTable::builtin());
+    assert_eq!(table.window("openai:gpt-4").unwrap().window.for_input(), 3);
 }

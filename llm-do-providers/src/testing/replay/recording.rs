@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::model::{Profile, Request, ToolChoice};
+use crate::model::{ContextWindow, Profile, Request, ToolChoice};
 use crate::response::Response;
 use crate::server_side::ServerSideTool;
 
@@ -37,6 +37,7 @@ struct Recorded {
 /// The first line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a feature of the model")]
 struct Header {
     model: String,
     /// Absent in older recordings.
@@ -44,6 +45,11 @@ struct Header {
     tools: bool,
     native_output: bool,
     native_output_with_tools: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    mend_arguments: bool,
+    /// What the runtime shortens depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window: Option<ContextWindow>,
 }
 
 fn supports_tools() -> bool {
@@ -57,8 +63,9 @@ impl Recording {
         if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
             return Err(io::Error::other(format!("the directory `{}` does not exist; create it", directory.display())));
         }
-        let Profile { tools, native_output, native_output_with_tools, .. } = profile;
-        let header = Header { model: model.to_owned(), tools, native_output, native_output_with_tools };
+        let Profile { tools, native_output, native_output_with_tools, mend_arguments, window, .. } = profile;
+        let model = model.to_owned();
+        let header = Header { model, tools, native_output, native_output_with_tools, mend_arguments, window };
         Ok(Self { path: path.to_owned(), header, file: None })
     }
 
@@ -79,11 +86,20 @@ impl ReplayedRecording {
     pub(super) fn read(path: &Path) -> io::Result<(Self, String, Profile)> {
         let mut lines = BufReader::new(File::open(path)?).lines();
         let header = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
-        let Header { model, tools, native_output, native_output_with_tools } = parse(&header, 1)?;
+        let Header { model, tools, native_output, native_output_with_tools, mend_arguments, window } =
+            parse(&header, 1)?;
         let server_side_tools = ServerSideTool::ALL;
         // Recordings from before have no deferred tools, so later ones have none either.
         let tool_search = false;
-        let profile = Profile { tools, native_output, native_output_with_tools, server_side_tools, tool_search };
+        let profile = Profile {
+            tools,
+            native_output,
+            native_output_with_tools,
+            server_side_tools,
+            tool_search,
+            mend_arguments,
+            window,
+        };
         let recorded = (2..).zip(lines).map(|(number, line)| Ok((number, parse(&line?, number)?)));
         let unused = recorded.collect::<io::Result<Vec<_>>>()?;
         Ok((Self { path: path.to_owned(), recorded: unused.len(), unused }, model, profile))

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use llm_do_providers::Money;
 
+use super::RunFilter;
+use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
 
 #[derive(Args, Debug)]
@@ -90,10 +92,10 @@ pub(crate) struct EvaluateOptions {
     pub(crate) items: FileOptions,
 }
 
-/// The least value of a metric.
+/// The minimum of a metric.
 #[derive(Clone, Debug)]
 pub(crate) struct Threshold {
-    /// `None` for the share of runs that pass.
+    /// The name of the metric; `None` for the share of runs that pass.
     pub(crate) metric: Option<String>,
     pub(crate) value: f64,
 }
@@ -117,9 +119,14 @@ impl std::str::FromStr for Threshold {
 pub(crate) struct ImportOptions {
     /// The worker's name.
     pub(crate) worker: String,
-    /// The journals, as `run --journal` writes them.
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    /// The journals: files of `--journal`, databases of `serve`, addresses of services, or `restate:NAME`.
+    #[arg(long, value_name = "JOURNAL", required = true, num_args = 1..)]
     pub(crate) journal: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) runs: RunFilter,
+    /// Keep at most this number of distinct inputs, a sample of them if there are more.
+    #[arg(long, value_name = "N", default_value_t = MAX_CASES)]
+    pub(crate) max_cases: usize,
 }
 
 #[derive(Args, Debug)]

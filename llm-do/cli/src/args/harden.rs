@@ -8,6 +8,8 @@ use clap::Args;
 #[cfg(feature = "script")]
 use llm_do_providers::Money;
 
+use super::RunFilter;
+use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
 
 #[cfg(not(feature = "script"))]
@@ -15,6 +17,7 @@ pub(crate) const EXAMPLES: &str = "Example: harden greet --tool greet_by_rule --
 #[cfg(feature = "script")]
 pub(crate) const EXAMPLES: &str = "Examples:
   harden greet --tool greet_by_rule --journal run.jsonl
+  harden --report --journal https://runs.example.com --token-file token --since 7d
   harden greet --propose --model openai:gpt-5-mini --budget 0.50 --journal run-*.jsonl";
 
 #[derive(Args, Debug)]
@@ -38,9 +41,14 @@ pub(crate) struct HardenOptions {
     /// Instead of comparing, rank the workers in the journals by what they cost, with the share that code answered in hybrids.
     #[arg(long)]
     pub(crate) report: bool,
-    /// The journals, as `run --journal` writes them.
-    #[arg(long, value_name = "FILE", required_unless_present = "events", num_args = 1..)]
+    /// The journals: files of `--journal`, databases of `serve`, addresses of services, or `restate:NAME`.
+    #[arg(long, value_name = "JOURNAL", required_unless_present = "events", num_args = 1..)]
     pub(crate) journal: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) runs: RunFilter,
+    /// Keep at most this number of distinct inputs, a sample of them if there are more.
+    #[arg(long, value_name = "N", default_value_t = MAX_CASES)]
+    pub(crate) max_cases: usize,
     /// Logs of events, as `run --events` writes them, with the comparisons of shadows; for --report.
     #[arg(long, value_name = "FILE", requires = "report", num_args = 1..)]
     pub(crate) events: Vec<PathBuf>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::SessionOptions;
+use super::{RecordOptions, SessionOptions};
 use crate::project::FileOptions;
 
 #[derive(Args, Debug)]
@@ -99,6 +99,8 @@ pub(crate) struct ServeOptions {
     /// Ask the user at this terminal for approvals and answers, instead of the user of the client.
     #[arg(long, requires = "http")]
     pub(crate) ask_here: bool,
+    #[command(flatten)]
+    pub(crate) record: RecordOptions,
     #[command(flatten)]
     pub(crate) session: SessionOptions,
 }

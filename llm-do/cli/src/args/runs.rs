@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, Zoned, civil};
+use jiff::Timestamp;
 use llm_do_core::app::serve::{MAX_LIST, RunState};
 
 use super::OutcomeOptions;
+use super::recorded::time;
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -43,8 +43,17 @@ pub(crate) struct ListRunsOptions {
     pub(crate) entry: Option<String>,
     /// Only runs that were started at this time or later: a date or a time, in UTC without an offset, or how long ago, such as `2h`
     /// or `7d`.
-    #[arg(long, value_name = "TIME", value_parser = since)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) since: Option<Timestamp>,
+    /// Only runs that were started before this time.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) until: Option<Timestamp>,
+    /// Only runs of this tenant.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tenant: Option<String>,
+    /// Only runs that a service of this version of the program accepted.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) app_version: Option<String>,
     /// Only runs that were started before this one, for the next page.
     #[arg(long, value_name = "ID")]
     pub(crate) before: Option<String>,
@@ -90,37 +99,4 @@ pub(crate) struct RunSource {
     /// Print JSON, as the service returns it.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Parses a time, or how long ago it was.
-fn since(text: &str) -> Result<Timestamp, String> {
-    let ago = |span: Span| {
-        let now = Zoned::now().with_time_zone(TimeZone::UTC);
-        now.checked_sub(span.abs()).map(|time| time.timestamp()).ok()
-    };
-    let local = |time: civil::DateTime| time.to_zoned(TimeZone::UTC).map(|time| time.timestamp()).ok();
-    let time = text.parse().ok().or_else(|| text.parse().ok().and_then(local));
-    let time = time.or_else(|| text.parse().ok().and_then(ago));
-    time.ok_or_else(|| {
-        "expected a time such as `2026-01-31` or `2026-01-31T12:00:00Z`, or how long ago, such as `2h` or `7d`"
-            .to_owned()
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Timestamp, since};
-
-    #[test]
-    fn a_time_is_a_date_a_time_or_how_long_ago() {
-        let noon: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
-        assert_eq!(since("2026-01-31T12:00:00Z"), Ok(noon));
-        assert_eq!(since("2026-01-31T14:00:00+02:00"), Ok(noon));
-        assert_eq!(since("2026-01-31T12:00"), Ok(noon));
-        assert_eq!(since("2026-01-31"), Ok("2026-01-31T00:00:00Z".parse().unwrap()));
-        let time = since("7d").unwrap();
-        let ago = Timestamp::now().duration_since(time).as_secs();
-        assert!((604_800..604_860).contains(&ago), "{ago}");
-        assert!(since("yesterday").unwrap_err().contains("`2h` or `7d`"));
-    }
 }

@@ -10,9 +10,13 @@ use super::SessionOptions;
 #[derive(Args, Debug)]
 pub(crate) struct ServiceOptions {
     /// The SQLite database of the runs; created if it is missing. The approvals and runs in it are believed: name only a file that you
-    /// made. Default: a file for this project, in your folder for state.
-    #[arg(long, value_name = "FILE")]
+    /// made. It is the journal of the runs, so the option is also named `--journal`. Default: a file for this project, in your folder for
+    /// state.
+    #[arg(long, visible_alias = "journal", value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
+    /// Write every event of all runs to this file, as JSON Lines; on Unix, only its owner may read it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
     /// The address to listen on. Default: 127.0.0.1:8080, with `--restate` 127.0.0.1:9080.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<SocketAddr>,

@@ -50,6 +50,10 @@ pub(crate) struct SessionOptions {
     /// Maximum nesting depth of workers; default: 5.
     #[arg(long, value_name = "N")]
     max_depth: Option<u32>,
+    /// Have this tool answer the calls of a worker first, in place of what its file names; `WORKER=` for the worker alone; may be given
+    /// several times.
+    #[arg(long, value_name = "WORKER=TOOL", value_parser = hybrid)]
+    hybrid: Vec<(String, Option<String>)>,
     /// Show calls (-v), and what models write (-vv).
     #[arg(short, long, action = ArgAction::Count)]
     verbose: u8,
@@ -57,6 +61,12 @@ pub(crate) struct SessionOptions {
     pub(crate) items: FileOptions,
     #[command(flatten)]
     limits: LimitOptions,
+}
+
+/// Parses a pair of a worker and a tool.
+fn hybrid(text: &str) -> Result<(String, Option<String>), String> {
+    let (worker, tool) = text.split_once('=').ok_or("expected `WORKER=TOOL`, or `WORKER=` for the worker alone")?;
+    Ok((worker.to_owned(), Some(tool).filter(|tool| !tool.is_empty()).map(str::to_owned)))
 }
 
 /// Parses an approval mode, and lists the modes in help and completions.
@@ -92,7 +102,11 @@ impl SessionOptions {
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let approves_all = settings.approval_mode.get() == Some(&ApprovalMode::ApproveAll);
         let trust = self.items.trust(approves_all);
-        self.items.add_to(builder, settings, runs_projects, trust)
+        let (builder, entries) = self.items.add_to(builder, settings, runs_projects, trust)?;
+        let switched = |builder: RuntimeBuilder, (worker, tool): &(String, Option<String>)| {
+            builder.replace_hybrid(worker, tool.as_deref())
+        };
+        Ok((self.hybrid.iter().fold(builder, switched), entries))
     }
 
     fn approval_mode(&self) -> Set<ApprovalMode> {

@@ -1,9 +1,10 @@
-//! What the user types: messages, and commands that begin with `/`.
+//! The input of the user: messages, and commands that begin with `/`.
 
+use llm_do_core::plane::mailbox::RunMessage;
 use llm_do_providers::{Message, ResponsePart, UserPart};
 use llm_do_worker_file::did_you_mean;
 
-/// The commands, and what they do.
+/// The commands, each with a description.
 pub(super) const COMMANDS: [(&str, &str); 8] = [
     ("help", "list the commands"),
     ("tools", "list the tools that the worker may call"),
@@ -15,10 +16,13 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
     ("quit", "end the program, like Ctrl+D"),
 ];
 
-/// The most characters of a part that `/history` shows.
+/// What begins a message that interrupts.
+const INTERRUPTS: char = '!';
+
+/// The maximum number of characters of a part that `/history` shows.
 const SHOWN: usize = 400;
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Input<'a> {
     Nothing,
@@ -28,7 +32,7 @@ pub(super) enum Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Parses what the user typed; a message may have several lines, a command has one.
+    /// Parses the input; a message may have several lines, a command has one.
     pub(super) fn parse(text: &'a str) -> Self {
         let text = text.trim();
         let command = text.strip_prefix('/').filter(|rest| {
@@ -47,7 +51,16 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns what to do about an unknown command.
+/// Returns what the user types while an answer is pending as a message to its run; `None` for a command or an empty line.
+pub(super) fn steering(text: &str) -> Option<RunMessage> {
+    let Input::Message(text) = Input::parse(text) else { return None };
+    Some(match text.strip_prefix(INTERRUPTS).map(str::trim_start) {
+        Some(rest) if !rest.is_empty() => RunMessage::new(rest).interrupt(),
+        _ => RunMessage::new(text),
+    })
+}
+
+/// Returns the error for an unknown command.
 pub(super) fn unknown(name: &str) -> String {
     let hint = did_you_mean(name, COMMANDS.into_iter().map(|(name, _)| name));
     format!("unknown command `/{name}`{}", if hint.is_empty() { "; /help lists the commands" } else { &hint })
@@ -89,7 +102,16 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Input, unknown};
+    use super::{Input, RunMessage, steering, unknown};
+
+    #[test]
+    fn a_message_that_begins_with_an_exclamation_mark_interrupts() {
+        assert_eq!(steering("wait\n"), Some(RunMessage::new("wait")));
+        assert_eq!(steering("! stop\n"), Some(RunMessage::new("stop").interrupt()));
+        assert_eq!(steering("!"), Some(RunMessage::new("!")));
+        assert_eq!(steering("/cost"), None);
+        assert_eq!(steering(" \n"), None);
+    }
 
     #[test]
     fn a_line_that_begins_with_a_slash_and_a_word_is_a_command() {

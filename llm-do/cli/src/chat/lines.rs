@@ -2,10 +2,11 @@
 
 use std::io;
 
+use super::super::listener::Listener;
 use super::super::rule_file::RuleFile;
 use super::{CommandError, Progress, TerminalUser};
 
-/// Where the user's lines come from.
+/// The source of the user's lines.
 #[derive(Debug)]
 pub(super) enum Lines {
     Terminal(TerminalUser),
@@ -26,7 +27,15 @@ impl Lines {
         matches!(self, Self::Terminal(_))
     }
 
-    /// Returns what the user types next; `None` at the end of the input.
+    /// Listens to what the user types while an answer is pending; `None` without a terminal.
+    pub(super) fn listen(&self) -> Option<Listener> {
+        match self {
+            Self::Terminal(user) => Listener::start(user.terminal().clone()),
+            Self::Piped => None,
+        }
+    }
+
+    /// Returns the next input of the user; `None` at the end of the input.
     pub(super) async fn next(&self) -> Result<Option<String>, CommandError> {
         match self {
             Self::Terminal(user) => user.ask(|mut console| console.message("> ")).await.map_err(CommandError::Error),

@@ -13,18 +13,18 @@ use super::{CommandError, note};
 use crate::args::ChatOptions;
 use crate::state;
 
-/// The number of letters of an id.
+/// The number of characters of an id.
 const ID: usize = 8;
-/// The version of the format; files without one have the first.
+/// The version of the format; files without a version have the first.
 const VERSION: u32 = 1;
 
-/// A chat, as it is saved.
+/// A saved chat.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Saved {
     #[serde(default = "first_version")]
     version: u32,
     pub(super) id: String,
-    /// The folder in which it began.
+    /// The folder in which it was started.
     pub(super) folder: PathBuf,
     /// The worker or entry.
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(super) struct Saved {
     pub(super) title: String,
     pub(super) updated: Timestamp,
     pub(super) state: ChatState,
-    /// Whether there is a file of it.
+    /// Whether a file of the chat exists.
     #[serde(skip)]
     pub(super) is_stored: bool,
 }
@@ -70,7 +70,7 @@ impl Store {
         }
     }
 
-    /// Returns the chat that the options continue, if they do.
+    /// Returns the chat that the options continue, if any.
     pub(super) fn chosen(&self, options: &ChatOptions) -> Result<Option<Saved>, CommandError> {
         let chosen = match &options.resume {
             Some(id) => self.by_id(id)?,
@@ -117,7 +117,7 @@ impl Store {
         Ok(chats)
     }
 
-    /// Returns all chats; one that cannot be read is left out with a warning.
+    /// Returns all chats; an unreadable chat is omitted with a warning.
     fn all(&self) -> Result<Vec<Saved>, CommandError> {
         let mut chats = Vec::new();
         for (_, path) in self.files()? {
@@ -149,9 +149,9 @@ impl Store {
         Ok(files)
     }
 
-    /// Writes a chat completely or not at all; only the user may read it.
+    /// Writes a chat atomically; only the user may read it.
     ///
-    /// A chat that another program has continued since is not replaced: this one gets another id.
+    /// If another program has continued the chat meanwhile, its file is not replaced, and this chat gets a new id.
     pub(super) fn save(&self, saved: &mut Saved) -> io::Result<()> {
         state::create_folder(&self.folder)?;
         let is_continued = || read(&self.path(&saved.id)).is_ok_and(|other| other.updated != saved.updated);
@@ -181,7 +181,7 @@ fn first_version() -> u32 {
     1
 }
 
-/// The version of a file, which may have another format.
+/// The version of a file, whose format may be unknown.
 #[derive(Deserialize)]
 struct Versioned {
     #[serde(default = "first_version")]

@@ -1,4 +1,4 @@
-//! `check --call`: shows which rule decides about a call, and why.
+//! `check --call`: shows the rule that decides about a call.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::super::input::object;
 use super::super::project::collect;
 use super::super::{CommandError, print};
 
-/// Prints the rule for a call of the tool `name` by a model or by code, and the other rules that match.
+/// Prints the rule for a call of the tool `name` by a model or by code, and the other matching rules.
 pub(super) fn explain(mut builder: RuntimeBuilder, name: &str, arguments: Option<&str>) -> Result<(), CommandError> {
     let registry = collect(&mut builder)?;
     let arguments = arguments.map_or_else(|| Ok(json!({})), object)?;
@@ -29,14 +29,14 @@ pub(super) fn explain(mut builder: RuntimeBuilder, name: &str, arguments: Option
         text.push_str("\nother rules that match:");
     }
     for other in &others {
-        // A text takes all that is written.
+        // A text accepts all formatted output.
         let _ = write!(text, "\n  {}: {other}", words(other.rule()));
     }
     let lines: Vec<_> = text.lines().map(printable_line).collect();
     print(&lines.join("\n"))
 }
 
-/// Returns what a rule does.
+/// Describes a rule.
 fn words(rule: &Rule) -> String {
     match rule {
         Rule::PreApproved => "runs without approval".to_owned(),

@@ -1,4 +1,4 @@
-//! The configuration files: where they are, and what they contain.
+//! The configuration files: their paths and their contents.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use llm_do_worker_file::{Content, Fault, Key, Node, Place, Reader, read_yaml, un
 use super::settings::{SETTINGS, Setting, Settings};
 use super::source::{Given, Source};
 
-/// The variable that names another file of the user, or none.
+/// The variable with the path of the user's file; if empty, the user has none.
 pub(super) const VARIABLE: &str = "LLM_DO_CONFIG";
 const NAME: &str = "config.yaml";
-/// Where the keys are documented.
+/// The reference to the documentation of the keys.
 const DOCUMENTATION: &str = "see \"Configuration\" in the documentation of `llm_do::cli::main`";
 
 /// A file with settings.
@@ -24,11 +24,11 @@ pub(super) struct ConfigFile {
     kind: Kind,
 }
 
-/// Whose file it is.
+/// The owner of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     User,
-    /// The user's, named by the variable: it must exist.
+    /// The user's file, named by the variable: it must exist.
     Named,
     Project,
 }
@@ -60,7 +60,7 @@ impl ConfigFile {
         if self.kind == Kind::Project { "project" } else { "user" }
     }
 
-    /// Reads the file into the settings, and returns its faults. A missing file has none, unless it was named.
+    /// Reads the file into the settings, and returns its faults. A missing file is a fault only if it was named.
     pub(super) fn read_into(&self, settings: &mut Settings) -> Vec<String> {
         let text = match self.text() {
             Ok(text) => text,
@@ -75,7 +75,7 @@ impl ConfigFile {
         faults.iter().map(|fault| fault.in_file(self.path.display())).collect()
     }
 
-    /// Returns the text of the file; that of a project is in its folder.
+    /// Returns the text of the file; the file of a project must be in the project's folder.
     fn text(&self) -> io::Result<String> {
         if self.kind != Kind::Project {
             return text_of(&self.path);

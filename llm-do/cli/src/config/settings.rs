@@ -16,14 +16,14 @@ use super::types::EndsRun;
 use crate::CommandError;
 use crate::output::Format;
 
-/// A setting: its key in files, which in capitals and after `LLM_DO_` is its variable.
+/// A setting: its key in files. In capitals and with the prefix `LLM_DO_`, the key is its variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) key: &'static str,
     /// Whether the file of a project cannot set it.
     pub(super) is_of_user: bool,
     pub(super) slot: fn(&mut Settings) -> &mut dyn Slot,
-    /// What is shown if it is not set.
+    /// The text that is shown if the setting is unset.
     pub(super) unset: &'static str,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Adds the variables and the files to the options; all of their faults are one error.
+    /// Adds the variables and the files to the options; all faults are reported as one error.
     pub(crate) fn read(mut self, project: Option<&Path>) -> Result<Self, CommandError> {
         let mut faults = self.read_variables();
         for file in ConfigFile::of_user().into_iter().chain([ConfigFile::of_project(project)]) {
@@ -98,7 +98,7 @@ impl Settings {
         SETTINGS.iter().filter_map(|setting| self.read_variable(setting).err()).collect()
     }
 
-    /// A blank variable is as one that is not set.
+    /// A blank variable counts as unset.
     fn read_variable(&mut self, setting: &Setting) -> Result<(), String> {
         let name = setting.variable();
         let Some(value) = std::env::var_os(&name) else { return Ok(()) };
@@ -111,7 +111,7 @@ impl Settings {
         parsed.map_err(|message| format!("`{name}`: {message}"))
     }
 
-    /// Adds what the project and the application set, and decides about the values of the project's file.
+    /// Adds the settings of the project and the application, and decides about the values of the project's file.
     pub(crate) fn complete(&mut self, builder: &RuntimeBuilder, application: &Preset) {
         let (all, default) = (builder.preset(), RuntimeBuilder::default().preset());
         self.offer(&all, application, &Source::Manifest);
@@ -153,14 +153,14 @@ impl Settings {
         differing(&mut self.timeout, limits.wall_time.as_ref(), fewer.wall_time.as_ref(), source);
     }
 
-    /// Returns what the project's file demands, unless the user has set it for this command.
+    /// Returns the demand of the project's file, unless the user has set the value for this command.
     pub(crate) fn demand(&self) -> Option<Demand> {
         let (model, source) = self.model.of_project()?;
         let text = format!("workers ask the model `{model}`, with your key of its provider");
         (!is_registered_by_program(model)).then(|| Demand::new(Kind::Model, source.to_string(), text))
     }
 
-    /// Returns whether the approval mode of a manifest has no effect, or is not looser.
+    /// Returns whether the approval mode of a manifest has no effect, or is not less strict.
     pub(crate) fn decides_mode(&self) -> bool {
         let of_project = self.approval_mode.of_project().map(|(mode, _)| *mode);
         self.approval_mode.get().is_some() || of_project.is_some_and(|mode| mode != ApprovalMode::ApproveAll)
@@ -184,7 +184,7 @@ impl Settings {
         }
     }
 
-    /// Sets what limits and approves the calls of a run.
+    /// Sets the limits and the approval of calls in a run.
     pub(crate) fn add_to(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         let mut builder = self.add_model(builder);
         if let Some(mode) = self.approval_mode.get() {

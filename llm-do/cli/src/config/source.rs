@@ -1,11 +1,11 @@
-//! The value of a setting, and where it comes from.
+//! The value of a setting, and its source.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// An option of the command line.
@@ -24,7 +24,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Returns whether the value was set for this command, and not in a file or in code.
+    /// Returns whether the value was set for this command, rather than in a file or in code.
     pub(crate) fn is_of_command(&self) -> bool {
         matches!(self, Self::Option(_) | Self::Variable(_))
     }
@@ -43,7 +43,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What a variable or a key contains.
+/// The content of a variable or a key.
 #[derive(Debug)]
 pub(super) enum Given {
     Text(String),
@@ -51,7 +51,7 @@ pub(super) enum Given {
 }
 
 impl Given {
-    /// Returns the text, or an error that names what is expected.
+    /// Returns the text, or an error with the `expected` form.
     pub(super) fn text(&self, expected: &str) -> Result<&str, String> {
         match self {
             Self::Text(text) => Ok(text.trim()),
@@ -62,19 +62,19 @@ impl Given {
 
 /// A type of values.
 pub(super) trait Parsed: Clone + fmt::Debug {
-    /// Parses a value; relative paths are those in `folder`.
+    /// Parses a value; relative paths are relative to `folder`.
     fn parse(given: &Given, folder: &Path) -> Result<Self, String>;
 
-    /// Returns the value as JSON: text, or a number or a flag.
+    /// Returns the value as JSON: a text, a number or a flag.
     fn to_json(&self) -> Value;
 
-    /// Returns whether this value allows less than another.
+    /// Returns whether this value permits less than another.
     fn is_stricter(&self, _other: &Self) -> bool {
         false
     }
 }
 
-/// The value of a setting, once it is set.
+/// The value of a setting, if it is set.
 #[derive(Clone, Debug)]
 pub(crate) struct Set<T> {
     value: Option<(T, Source)>,
@@ -89,12 +89,12 @@ impl<T> Default for Set<T> {
 }
 
 impl<T> Set<T> {
-    /// Returns the setting with the value of an option, if it is given.
+    /// Returns the setting with the value of an option, if given.
     pub(crate) fn option(value: Option<T>, name: &'static str) -> Self {
         Self { value: value.map(|value| (value, Source::Option(name))), of_project: None }
     }
 
-    /// Sets the value, unless a source that takes precedence has set it.
+    /// Sets the value, unless a source with precedence has set it.
     pub(super) fn offer(&mut self, value: T, source: Source) {
         match source {
             Source::Project(..) => self.of_project = Some((value, source)),
@@ -119,12 +119,12 @@ impl<T> Set<T> {
 
 /// A setting of any type.
 pub(super) trait Slot {
-    /// Parses a value, and sets it unless a source that takes precedence has set it.
+    /// Parses a value, and sets it unless a source with precedence has set it.
     fn parse(&mut self, given: &Given, folder: &Path, source: Source) -> Result<(), String>;
 
-    /// Takes the value of the project's file, unless an option or a variable is set, or the present value is stricter.
+    /// Uses the value of the project's file, unless an option or a variable is set, or the current value is stricter.
     ///
-    /// Returns the source in the project's file and that of a stricter value.
+    /// If a stricter value is kept, returns the source in the project's file and the source of the stricter value.
     fn settle(&mut self) -> Option<(Source, Source)>;
 
     /// Returns the value as JSON, and its source.

@@ -74,7 +74,7 @@ impl Parsed for bool {
     }
 }
 
-/// Whether a denied call ends the run, which is stricter than to go on.
+/// Whether a denied call ends the run, which is stricter than continuing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndsRun(pub(crate) bool);
 
@@ -92,7 +92,7 @@ impl Parsed for EndsRun {
     }
 }
 
-/// A whole number of at most `MAX`.
+/// A whole number of at most `max`.
 fn count<T: std::str::FromStr>(given: &Given, max: impl std::fmt::Display) -> Result<T, String> {
     let expected = format!("a whole number from 0 to {max}");
     let text = given.text(&expected)?;

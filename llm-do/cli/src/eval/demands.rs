@@ -1,4 +1,4 @@
-//! What a dataset demands: a project may have brought it, and its judges ask models with the keys of the user.
+//! The demands of a dataset: it may be from an untrusted project, and its judges call models with the keys of the user.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use llm_do_providers::is_registered_by_program;
 use crate::agreed::Agreement;
 use crate::trust::Subject;
 
-/// The maximum number of votes that a judge may take without a question.
+/// The maximum number of votes of a judge without a question.
 const MAX_VOTES: u32 = 5;
 
-/// Returns what a dataset at `path` demands; `project` is the one of the command.
+/// Returns the demands of the dataset at `path`; `project` is the project of the command.
 pub(super) fn of_dataset(
     dataset: &Dataset,
     path: &Path,
@@ -36,13 +36,13 @@ pub(super) fn of_dataset(
     }
     demands.sort_by_key(|demand| demand.kind);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // Of what was read and not of the file, which may have changed since.
-    let digests = Digests::from([(name, Digest::of(dataset.to_yaml().as_bytes()))]);
+    // Of the parsed dataset rather than the file, which may have changed since.
+    let digests = Digests::from([(name, Digest::new(dataset.to_yaml().as_bytes()))]);
     let agreement = Agreement::new(path, &root(path, project), &demands, digests);
     Subject { name: path.display().to_string(), demands, agreement }
 }
 
-/// Returns the folder that the dataset came with: that of the project, or its own.
+/// Returns the folder to which the dataset belongs: the project's, or its own.
 fn root(path: &Path, project: Option<&Path>) -> PathBuf {
     let folder = |path: &Path| if path.is_file() { path.parent().unwrap_or(path).to_owned() } else { path.to_owned() };
     let real = |path: PathBuf| folder_or_current(&path).canonicalize();

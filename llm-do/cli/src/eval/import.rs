@@ -3,21 +3,18 @@
 use std::io::{self, Write};
 
 use llm_do_core::app::eval::Dataset;
-use llm_do_core::app::harden::Cases;
 use llm_do_core::session::runtime::RuntimeBuilder;
 use llm_do_worker_file::did_you_mean;
 
 use super::Evaluators;
 use crate::args::{ImportOptions, SchemaOptions};
 use crate::trust::Trust;
-use crate::{CommandError, print, print_json, project};
+use crate::{CommandError, print, print_json, project, recorded};
 
 /// Prints a dataset of recorded calls.
 pub(super) fn import(options: &ImportOptions) -> Result<(), CommandError> {
-    let mut cases = Cases::of(options.worker.as_str());
-    for path in &options.journal {
-        cases.add_file(path).map_err(CommandError::from_error)?;
-    }
+    let ImportOptions { worker, journal, runs, max_cases } = options;
+    let cases = recorded::cases(worker, journal, runs, *max_cases)?;
     let (dataset, left_out) = Dataset::from_recorded(&cases);
     if left_out > 0 {
         // Ignored: standard error may be closed.

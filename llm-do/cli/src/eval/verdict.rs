@@ -1,4 +1,4 @@
-//! Whether a report is good enough, and not worse than the latest one.
+//! Checks a report against thresholds and the latest report.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use llm_do_core::app::eval::{Change, PASSES, Report};
 use crate::CommandError;
 use crate::args::{EvaluateOptions, Threshold};
 
-/// Fails with each threshold that is not reached, and with each metric that is worse.
+/// Fails if a threshold is not reached, or a metric is worse; the error lists all of them.
 pub(super) fn check(report: &Report, latest: Option<&Report>, options: &EvaluateOptions) -> Result<(), CommandError> {
     let mut faults: Vec<_> = options.fail_under.iter().flat_map(|threshold| below(report, threshold)).collect();
     match latest {
@@ -33,7 +33,7 @@ fn below(report: &Report, threshold: &Threshold) -> Vec<String> {
     report.variants.iter().filter_map(|variant| fault(&variant.name)).collect()
 }
 
-/// Prints what has changed, and returns the faults.
+/// Prints the changes, and returns the faults.
 fn worse(report: &Report, latest: &Report, options: &EvaluateOptions) -> Vec<String> {
     let changes = report.changes_since(latest);
     for change in changes.iter().filter(|change| change.difference.mean != 0.0) {

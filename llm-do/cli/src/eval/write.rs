@@ -25,7 +25,7 @@ pub(super) fn files(report: &Report, options: &EvaluateOptions, time: Timestamp)
     Ok(())
 }
 
-/// Returns a name by which `inspect_ai` knows a log.
+/// Returns the name of a log for `inspect_ai`.
 fn log_name(variant: &str, time: Timestamp) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
     let variant: String = variant.chars().take(80).map(letter).collect();

@@ -1,4 +1,4 @@
-//! `harden --propose`: has a model write a script, and writes it with its evidence.
+//! `harden --propose`: lets a model write a script, and writes the script and its report.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::run::block_on;
 use crate::{CommandError, print, print_json, project};
 
 /// The files of a proposal: a folder, and their names in it.
-struct Files {
+struct ProposalFiles {
     folder: PathBuf,
     script: String,
     markdown: String,
     json: String,
-    /// The Rust function, if it is to be written.
+    /// The name of the file with the Rust function, if requested.
     rust: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn propose(
     let builder = settings.add_model(builder);
     let cases = cases(worker, options)?;
     let proposer = proposer(worker, options);
-    let files = Files::of(options, proposer.script_name());
+    let files = ProposalFiles::new(options, proposer.script_name());
     let folder = files.open()?;
     let token = builder.cancellation_token();
     let mut builder = proposer.prepared(builder);
@@ -75,8 +75,8 @@ fn failure(error: ProposeError) -> CommandError {
     }
 }
 
-impl Files {
-    fn of(options: &HardenOptions, name: &str) -> Self {
+impl ProposalFiles {
+    fn new(options: &HardenOptions, name: &str) -> Self {
         let file = |end: &str| format!("{name}.{end}");
         Self {
             folder: options.propose.out.clone().unwrap_or_default(),
@@ -87,7 +87,7 @@ impl Files {
         }
     }
 
-    /// Opens the folder; fails before anything is paid for if the files cannot be written.
+    /// Opens the folder; fails before any paid request if the files cannot be written.
     fn open(&self) -> Result<OutFolder, CommandError> {
         let new = [Some(&self.script), self.rust.as_ref()].into_iter().flatten();
         if let Some(file) = new.map(|name| self.folder.join(name)).find(|file| file.symlink_metadata().is_ok()) {

@@ -1,4 +1,4 @@
-//! `harden --report`: ranks workers by what hardening would save, and checks how often they disagree with code.
+//! `harden --report`: ranks workers by the possible savings of hardening, and checks how often they disagree with code.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -10,8 +10,9 @@ use llm_do_core::session::runtime::RuntimeBuilder;
 use serde_json::json;
 
 use crate::args::HardenOptions;
+use crate::recorded::{Records, RunInfo};
 use crate::trust::Trust;
-use crate::{CommandError, print, print_json, project};
+use crate::{CommandError, print, print_json, project, recorded};
 
 /// Prints a row for each worker; fails if a worker disagrees with its tool more often than `--fail-over` allows.
 pub(super) fn report(
@@ -20,15 +21,15 @@ pub(super) fn report(
     runs_projects: bool,
 ) -> Result<(), CommandError> {
     let mut settings = options.items.settings().read(options.items.project.as_deref())?;
-    // Nothing runs: only the names of workers are needed.
+    // Nothing runs, since only the names of workers are needed.
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     let prices = builder.price_table().clone();
     let registry = project::collect(&mut builder)?;
     let workers = registry.iter().filter(|item| item.kind() == ItemKind::Worker).map(|item| item.name().to_owned());
     let mut ranking = Ranking::new(workers.collect::<Vec<_>>());
-    for path in &options.journal {
-        ranking.add_file(path, &prices).map_err(CommandError::from_error)?;
-    }
+    recorded::for_each(&options.journal, &options.runs, &mut |_: &RunInfo, records: &mut Records<'_>| {
+        recorded::read_all(records, |records| ranking.add(records, &prices))
+    })?;
     for path in &options.events {
         let fault = |error| CommandError::Usage(format!("cannot read {}: {error}", path.display()));
         open(path).and_then(|events| ranking.add_events(events)).map_err(fault)?;

@@ -1,31 +1,50 @@
-//! Calls of a journal whose outcome is unknown: listed, and settled by hand.
+//! Calls of a journal whose outcome is unknown: listed, and settled by the user.
 
 use std::path::Path;
 
 use llm_do_core::base::printable::printable_line;
-use llm_do_core::observe::journal::{FileJournal, JournalError, Record, Settlement, UnknownCall};
+use llm_do_core::observe::journal::{FileJournal, Record, Settlement, UnknownCall};
 use llm_do_core::plane::dispatch::unknown_calls;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::short;
+use crate::args::RunFilter;
+use crate::recorded::{Records, RunInfo};
 use crate::run::block_on;
-use crate::{CommandError, print, print_json};
+use crate::{CommandError, print, print_json, recorded};
 
 /// Prints the calls that may have had their effect.
-pub(super) fn list(path: &Path, is_json: bool) -> Result<(), CommandError> {
-    let calls = read(path)?;
-    if is_json {
-        // Read from JSON, so it can be serialized again.
-        return calls.iter().try_for_each(|call| print_json(&serde_json::to_string(call).unwrap_or_default()));
-    }
-    if calls.is_empty() {
-        return print("the journal has no call with an unknown outcome");
-    }
-    calls.iter().try_for_each(|call| print(&describe(call)))
+pub(super) fn list(source: &Path, filter: &RunFilter, is_json: bool) -> Result<(), CommandError> {
+    let mut is_any = false;
+    recorded::for_each(&[source.to_owned()], filter, &mut |run: &RunInfo, records: &mut Records<'_>| {
+        let calls = unknown(records)?;
+        if !is_json && !calls.is_empty() {
+            run.id.as_deref().map_or(Ok(()), |run| print(&format!("run {}", printable_line(run))))?;
+        }
+        is_any |= !calls.is_empty();
+        calls.iter().try_for_each(|call| print_call(run, call, is_json))
+    })?;
+    if is_any || is_json { Ok(()) } else { print("the journal has no call with an unknown outcome") }
 }
 
-/// Settles what became of a call that may have had its effect.
+fn print_call(run: &RunInfo, call: &UnknownCall, is_json: bool) -> Result<(), CommandError> {
+    if !is_json {
+        return print(&describe(call));
+    }
+    let mut call = json!(call);
+    if let Some(run) = &run.id {
+        call["run"] = json!(run);
+    }
+    print_json(&call.to_string())
+}
+
+/// Settles the outcome of a call that may have had its effect.
 pub(super) fn settle(path: &Path, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
+    if recorded::has_runs_in_flight(path) {
+        let text = "a call of a run of a service is settled by `runs settle ID STEP`";
+        return Err(CommandError::Usage(text.to_owned()));
+    }
     if read(path)?.iter().all(|call| call.step != step) {
         let fault =
             format!("the key `{step}` has no call with an unknown outcome; `--unknown` lists those that there are");
@@ -38,8 +57,15 @@ pub(super) fn settle(path: &Path, step: &str, settlement: &Settlement) -> Result
 }
 
 fn read(path: &Path) -> Result<Vec<UnknownCall>, CommandError> {
-    let records: Result<Vec<Record>, JournalError> = FileJournal::read(path).and_then(Iterator::collect);
-    let records = records.map_err(CommandError::from_error)?;
+    unknown(
+        &mut FileJournal::read(path)
+            .map_err(CommandError::from_error)?
+            .map(|record| record.map_err(CommandError::from_error)),
+    )
+}
+
+fn unknown(records: &mut Records<'_>) -> Result<Vec<UnknownCall>, CommandError> {
+    let records: Vec<Record> = records.collect::<Result<_, _>>()?;
     block_on(&CancellationToken::new(), unknown_calls(&records))
 }
 

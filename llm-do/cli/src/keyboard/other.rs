@@ -4,7 +4,7 @@ use std::io::{self, stdin};
 #[cfg(windows)]
 use std::time::Duration;
 
-/// Time without input before a question is asked: a pasted text arrives in pieces.
+/// The time without input before a question is asked, since a pasted text arrives in pieces.
 #[cfg(windows)]
 const QUIET: Duration = Duration::from_millis(100);
 
@@ -17,6 +17,9 @@ pub(crate) struct Keyboard;
 pub(crate) struct Withdrawal;
 
 impl Keyboard {
+    /// Whether a read ends when its question is withdrawn.
+    pub(crate) const CAN_BE_WITHDRAWN: bool = false;
+
     /// Returns the keyboard for one question.
     #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
     pub(crate) fn open() -> io::Result<(Self, Withdrawal)> {

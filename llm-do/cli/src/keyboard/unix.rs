@@ -6,7 +6,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, retry_on_intr};
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
-/// Time without input before a question is asked: a pasted text arrives in pieces.
+/// The time without input before a question is asked, since a pasted text arrives in pieces.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Input from the terminal until the question is withdrawn.
@@ -30,6 +30,9 @@ enum Ready {
 }
 
 impl Keyboard {
+    /// Whether a read ends when its question is withdrawn.
+    pub(crate) const CAN_BE_WITHDRAWN: bool = true;
+
     /// Returns the keyboard for one question, and the guard that withdraws the question.
     pub(crate) fn open() -> io::Result<(Self, Withdrawal)> {
         let (withdrawn, open) = pipe()?;
@@ -42,7 +45,7 @@ impl Keyboard {
         while let Ready::Line = self.wait(Some(&QUIET))? {
             flush()?;
         }
-        // An unfinished line does not make the input ready, so it is flushed without a wait.
+        // An unfinished line does not make the input ready, so it is flushed directly.
         flush()
     }
 
@@ -71,12 +74,17 @@ impl Keyboard {
         }
     }
 
-    /// Reads a line and what is pasted with it; `None` at the end of the input.
+    /// Reads a line and the text that is pasted with it; `None` at the end of the input. A complete line is returned also if the question
+    /// is withdrawn meanwhile.
     pub(crate) fn read_text(&mut self) -> io::Result<Option<String>> {
         let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
         loop {
             let at_most = if text.ends_with(b"\n") { Some(&QUIET) } else { None };
-            let count = match self.wait(at_most)? {
+            let ready = match self.wait(at_most) {
+                Err(_) if text.ends_with(b"\n") => Ready::Nothing,
+                ready => ready?,
+            };
+            let count = match ready {
                 Ready::Nothing => 0,
                 Ready::Line | Ready::End => match retry_on_intr(|| read(stdin(), &mut buffer)) {
                     Err(Errno::IO) => 0,
@@ -91,7 +99,7 @@ impl Keyboard {
         }
     }
 
-    /// Waits until input is ready, at most for `at_most`; an error if the question was withdrawn.
+    /// Waits until input is ready, for at most `at_most`; an error if the question was withdrawn.
     fn wait(&self, at_most: Option<&Timespec>) -> io::Result<Ready> {
         let stdin = stdin();
         let mut polled = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.withdrawn, PollFlags::IN)];

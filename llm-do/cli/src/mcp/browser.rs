@@ -1,4 +1,4 @@
-//! A login in the user's browser, which then returns to this program on this machine.
+//! A login in the user's browser, which is then redirected to this program on this machine.
 
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
@@ -28,9 +28,9 @@ use crate::CommandError;
 const PATH: &str = "/callback";
 /// The timeout of the user's login.
 const LOGIN: Duration = Duration::from_secs(600);
-/// How long the browser has to read the page after the login.
+/// The time that the browser has to read the page after the login.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// The limits of connections, of the browser and of other programs of this machine.
+/// The limits of connections, from the browser and other programs of this machine.
 const CONNECTIONS: ConnectionLimits = ConnectionLimits { total: 64, per_address: 64 };
 const PAGE: &str =
     "<!doctype html><meta charset=utf-8><title>llm-do</title><p>The login is complete. You may close this page.";
@@ -59,12 +59,12 @@ impl Used {
 }
 
 impl Browser {
-    /// Listens on loopback; port 0 is any that is free.
+    /// Listens on loopback; port 0 is any free port.
     pub(super) async fn listen(port: u16, opens: bool) -> Result<Self, CommandError> {
         let fault = |error: io::Error| CommandError::Error(format!("cannot listen on port {port}: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(fault)?;
         let port = listener.local_addr().map_err(fault)?.port();
-        // The connection to the server has an async runtime of its own.
+        // The connection to the server has its own async runtime.
         let listener = listener.into_std().map_err(fault)?;
         Ok(Self { listener, port, opens, is_used: Used::default() })
     }
@@ -77,7 +77,7 @@ impl Browser {
         self.is_used.clone()
     }
 
-    /// Waits for the redirect that answers the login at this page; returns its address.
+    /// Waits for the redirect after the login at this page; returns its address.
     async fn redirected(&self, login: Url) -> Result<String, BoxError> {
         let listener = TcpListener::from_std(self.listener.try_clone()?)?;
         let (found, mut redirects) = mpsc::channel(1);
@@ -129,7 +129,7 @@ async fn callback(State(pending): State<Pending>, target: Uri) -> Response {
     let Some(url) = url.filter(|url| is_login_answer(&pending.login, url)) else {
         return (StatusCode::BAD_REQUEST, Html(UNKNOWN_PAGE)).into_response();
     };
-    // Ignored: the login has its answer already.
+    // Ignored: the login already has its answer.
     let _ = pending.found.try_send(target);
     let is_refused = url.query_pairs().any(|(name, _)| name == "error");
     Html(if is_refused { REFUSED_PAGE } else { PAGE }).into_response()
@@ -139,7 +139,7 @@ async fn unknown() -> Response {
     (StatusCode::NOT_FOUND, Html(UNKNOWN_PAGE)).into_response()
 }
 
-/// Opens an address in the user's browser; if that fails, the user has the address.
+/// Opens an address in the user's browser; if this fails, the user has the printed address.
 fn open(url: &str) {
     let (program, arguments): (_, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])

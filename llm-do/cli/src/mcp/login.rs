@@ -12,13 +12,13 @@ use super::browser::Browser;
 use crate::args::{LoginOptions, LogoutOptions};
 use crate::project::of_project;
 use crate::run::block_on;
-use crate::trust::{Answer, Trust};
+use crate::trust::{Grant, Trust};
 use crate::{CommandError, print, state};
 
 /// The folder of tokens, in the user's folder for state.
 const FOLDER: &str = "mcp-tokens";
 
-/// Returns where tokens are kept; `None` if the home folder is unknown.
+/// Returns the store of tokens; `None` if the home folder is unknown.
 pub(crate) fn tokens() -> Option<TokenStore> {
     let folder = state::path(FOLDER)?;
     #[cfg(feature = "keyring")]
@@ -27,7 +27,7 @@ pub(crate) fn tokens() -> Option<TokenStore> {
     Some(TokenStore::Folder(folder))
 }
 
-/// Has the user log in.
+/// Lets the user log in.
 pub(super) fn log_in(token: &CancellationToken, options: &LoginOptions) -> Result<(), CommandError> {
     let name = printable_line(&options.server.server);
     let kept = tokens().ok_or_else(no_home)?;
@@ -53,18 +53,18 @@ pub(super) fn log_in(token: &CancellationToken, options: &LoginOptions) -> Resul
     })
 }
 
-/// Fails unless the user agreed to the files of the project: a login sends to the address that they name.
+/// Fails unless the user agreed to the files of the project, since a login sends data to the address in them.
 fn agreed(project: &Project, options: &LoginOptions) -> Result<(), CommandError> {
     let trust = if options.trust_project { Trust::Given } else { Trust::Ask };
     match trust.decide(&[of_project(&options.server.project, project, None)])? {
-        Answer::Everything => Ok(()),
+        Grant::Everything => Ok(()),
         _ => {
             Err(CommandError::Usage("nothing is sent, since you did not agree to the files of the project".to_owned()))
         }
     }
 }
 
-/// Forgets the tokens of a server; the server and its authorization server do not learn of it.
+/// Deletes the tokens of a server; the server and its authorization server are not notified.
 pub(super) fn log_out(token: &CancellationToken, options: &LogoutOptions) -> Result<(), CommandError> {
     let name = printable_line(&options.server);
     let tokens = tokens().ok_or_else(no_home)?;
@@ -75,7 +75,7 @@ pub(super) fn log_out(token: &CancellationToken, options: &LogoutOptions) -> Res
     })
 }
 
-/// Tells the user where the tokens are, if not where most users expect them.
+/// Reports where the tokens are stored, if it is an unusual place.
 fn note_file(tokens: &TokenStore, url: &str, is_wanted: bool) {
     let Some(file) = tokens.file(url) else { return };
     let why =
@@ -84,7 +84,7 @@ fn note_file(tokens: &TokenStore, url: &str, is_wanted: bool) {
     let _ = writeln!(io::stderr(), "note: {why}the tokens are in {}, which only you can read", file.display());
 }
 
-/// Runs `run` with the server of the project that the options name.
+/// Calls `run` with the project's server that the options name.
 fn at_server(
     options: &LogoutOptions,
     run: impl FnOnce(&Project, LogIn<'_>) -> Result<(), CommandError>,

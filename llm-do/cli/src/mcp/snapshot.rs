@@ -1,4 +1,4 @@
-//! `mcp snapshot` and `mcp check`: keep the schemas of a server, and compare them with the live server.
+//! `mcp snapshot` and `mcp check`: print the schemas of a server, and compare them with the live server.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(super) fn snapshot(
     print_json(live(found)?.to_string().trim_end())
 }
 
-/// Compares each server with the linked snapshots of it.
+/// Compares each server with its linked snapshots.
 pub(super) fn check(
     builder: RuntimeBuilder,
     options: &CheckServersOptions,
@@ -73,7 +73,8 @@ pub(super) fn check(
     Err(CommandError::Error(errors.join("\n")))
 }
 
-/// Asks the servers of the program and of its project for their tools. A folder with a `.mcp.json` is a project here, as for `mcp login`.
+/// Requests the tools of the servers of the program and its project. A folder with a `.mcp.json` is a project here, as
+/// for `mcp login`.
 fn listings(
     builder: RuntimeBuilder,
     options: &CheckServersOptions,

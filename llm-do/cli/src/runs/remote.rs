@@ -1,5 +1,8 @@
-//! The runs of a service that is running, over HTTP.
+//! The runs of a running service, over HTTP.
 
+mod records;
+
+use std::path::Path;
 use std::time::Duration;
 
 use llm_do_core::app::serve::RunListQuery;
@@ -10,38 +13,54 @@ use reqwest::{Client, Method, StatusCode, Url};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::CommandError;
+use self::records::{Reader, RemoteRecords};
+use super::{CommandError, token};
 use crate::run::block_on;
 
-/// How long an answer may take.
+/// The timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A service that is running.
-pub(super) struct Remote {
+/// A running service.
+pub(crate) struct Remote {
     base: Url,
     token: Option<String>,
+    reader: Reader,
 }
 
 impl Remote {
-    /// Names the service at an address.
-    pub(super) fn new(url: &str, token: Option<String>) -> Result<Self, CommandError> {
+    /// Creates a client for the service at an address.
+    fn new(url: &str, token: Option<String>) -> Result<Self, CommandError> {
         let fault = |fault: String| CommandError::Usage(format!("--url {url}: {fault}"));
         let base = Url::parse(url).map_err(|error| fault(error.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") {
             return Err(fault("expected an address such as `https://runs.example.com`".to_owned()));
         }
-        Ok(Self { base, token })
+        Ok(Self { base, token, reader: Reader::new()? })
     }
 
-    pub(super) fn list(&self, query: RunListQuery) -> Result<Value, CommandError> {
+    /// Names the service at an address, with the token in a file or in the environment.
+    pub(crate) fn named(url: &str, token_file: Option<&Path>) -> Result<Self, CommandError> {
+        Self::new(url, token(token_file)?)
+    }
+
+    /// Returns the records of a run; `None` if it is unknown, or belongs to another tenant.
+    pub(crate) fn records(&self, id: &str) -> Result<Option<RemoteRecords<'_>>, CommandError> {
+        let (url, token) = (self.path(&["runs", id, "records"])?, self.token.as_deref());
+        self.reader.read(&url, token)
+    }
+
+    pub(crate) fn list(&self, query: RunListQuery) -> Result<Value, CommandError> {
         let mut url = self.path(&["runs"])?;
-        let RunListQuery { state, entry, chat, before, since, limit } = query;
+        let RunListQuery { state, entry, chat, before, since, until, tenant, version, limit } = query;
         let parameters = [
             ("state", state.map(|state| state.as_str().to_owned())),
             ("entry", entry),
             ("chat", chat),
             ("before", before),
             ("since", since.map(|since| since.to_string())),
+            ("until", until.map(|until| until.to_string())),
+            ("tenant", tenant),
+            ("version", version),
             ("limit", limit.map(|limit| limit.to_string())),
         ];
         let given = parameters.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
@@ -53,7 +72,7 @@ impl Remote {
     }
 
     /// Returns a run; `None` if it is unknown, or belongs to another tenant.
-    pub(super) fn run(&self, id: &str) -> Result<Option<Value>, CommandError> {
+    pub(crate) fn run(&self, id: &str) -> Result<Option<Value>, CommandError> {
         match self.get(self.path(&["runs", id])?)? {
             (status, run) if status.is_success() => Ok(Some(run)),
             (StatusCode::NOT_FOUND, problem) if problem.is_object() => Ok(None),
@@ -61,7 +80,7 @@ impl Remote {
         }
     }
 
-    /// Settles what became of a call of a run.
+    /// Settles the outcome of a call of a run.
     pub(super) fn settle(&self, id: &str, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
         let url = self.path(&["runs", id, "settle"])?;
         let body = json!({ "step": step, "outcome": settlement });
@@ -84,10 +103,10 @@ impl Remote {
         self.send(Method::GET, url, None)
     }
 
-    /// Returns the status and the body of an answer, which is null if it is not JSON.
+    /// Returns the status and the body of a response; the body is null if it is not JSON.
     fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(StatusCode, Value), CommandError> {
         let answer = async {
-            // A token is for the address that the user named.
+            // Without redirects, since the token is only for the address that the user named.
             let http = Client::builder().redirect(Policy::none()).timeout(TIMEOUT).build()?;
             let request = http.request(method, url);
             let request = match body {

@@ -19,14 +19,14 @@ const MAX_OUTCOME: usize = 60;
 /// The width of the names of fields.
 const LABEL: usize = 10;
 
-/// Runs, as a service lists them.
+/// The list of runs of a service.
 #[derive(Debug, Deserialize)]
 pub(super) struct List {
     runs: Vec<Run>,
     next: Option<String>,
 }
 
-/// A run, as a service shows it.
+/// A run as returned by a service.
 #[derive(Debug, Deserialize)]
 pub(super) struct Run {
     id: String,
@@ -57,14 +57,14 @@ pub(super) struct Run {
     unknown: Vec<UnknownCall>,
 }
 
-/// What started a run.
+/// The origin of a run.
 #[derive(Debug, Deserialize)]
 struct Source {
     kind: String,
     name: Option<String>,
 }
 
-/// What a run used.
+/// The usage of a run.
 #[derive(Debug, Deserialize)]
 struct Used {
     tool_calls: u64,
@@ -77,7 +77,7 @@ struct Used {
     unpriced: Unpriced,
 }
 
-/// What a run asked a person.
+/// A question of a run to a person.
 #[derive(Debug, Deserialize)]
 struct Wait {
     id: String,
@@ -95,7 +95,7 @@ fn unexpected(error: &serde_json::Error) -> CommandError {
 }
 
 impl List {
-    /// Reads the answer to `GET /runs`.
+    /// Parses the response to `GET /runs`.
     pub(super) fn read(answer: &Value) -> Result<Self, CommandError> {
         Self::deserialize(answer).map_err(|error| unexpected(&error))
     }
@@ -107,7 +107,7 @@ impl List {
 }
 
 impl Run {
-    /// Reads the answer to `GET /runs/ID`.
+    /// Parses the response to `GET /runs/ID`.
     pub(super) fn read(answer: &Value) -> Result<Self, CommandError> {
         Self::deserialize(answer).map_err(|error| unexpected(&error))
     }
@@ -183,7 +183,15 @@ impl Wait {
         if self.answer.is_some() || self.is_withdrawn { "asked" } else { "waits for" }
     }
 
-    /// Describes what it asks, in words of its kind.
+    /// Returns what is known of where a call came from that needs approval, a line each.
+    fn context(&self) -> Vec<String> {
+        let context = &self.request["context"];
+        let review = context["review"].as_str().map(|review| format!("the reviewer did not decide: {review}"));
+        let line = context["line"].as_str().map(str::to_owned);
+        line.into_iter().chain(review).map(|text| printable_line(&text)).collect()
+    }
+
+    /// Describes the question, by its kind.
     fn asks(&self) -> String {
         match self.request["prompt"].as_str().or(self.request["summary"].as_str()) {
             Some(text) => printable_line(text),
@@ -243,7 +251,7 @@ impl fmt::Display for Wait {
                 write!(f, "\nanswered by `{by}`{at}: {}", cut(&answer.to_string()))
             }
             (None, _) if self.is_withdrawn => f.write_str("\nwithdrawn"),
-            (None, _) => Ok(()),
+            (None, _) => self.context().iter().try_for_each(|line| write!(f, "\n{line}")),
         }
     }
 }
@@ -253,7 +261,7 @@ fn seconds(time: Timestamp) -> String {
     format!("{time:.0}")
 }
 
-/// Returns a value as `run` prints a result.
+/// Returns a value in the form in which `run` prints a result.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! `check!()`: checks everything that is linked, in a test.
+//! `check!()`: checks all linked items, in a test.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::declare::schema::{CheckedSchema, schema_fault};
 use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::{BuildError, RuntimeBuilder};
 
-/// Asserts that all linked tools, workers and entries are valid and fit together.
+/// Asserts that all linked tools, workers and entries are valid and consistent with each other.
 ///
 /// It panics with a list of all faults: duplicate or unknown names, missing state, invalid schemas, defaults and
 /// examples that cannot be decoded or do not follow their schema, fields of arguments that are not serialized
@@ -15,13 +15,14 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 /// `uniqueItems`, as a schema written by hand may: a journal would not find its calls again. This is detected only if a
 /// default or an example of it has several items.
 ///
-/// It is an expression, so it stands in a function with `#[test]`; outside of a function it does not compile.
+/// It is an expression, so it belongs in a function with `#[test]`; outside a function it does not compile.
 ///
-/// Pass the builder of your application, so that its state and model are known; without state, a tool with a
-/// `State<T>` parameter is a fault. If the model is chosen when the program starts, set one here, such as
-/// `runtime().default_model("openai:gpt-5-mini")`. With [`force_model`](crate::session::runtime::RuntimeBuilder::force_model),
-/// models are not checked. An unknown model of a known provider, a missing API key, and a worker without a model that
-/// no entry declares are warnings: they are printed to standard error, and the test passes.
+/// Pass the builder of your application, so that its state and model are known; without state, a tool with a `State<T>`
+/// parameter is a fault. If the model is chosen when the program starts, set one here, such as
+/// `runtime().default_model("openai:gpt-5-mini")`. With
+/// [`force_model`](crate::session::runtime::RuntimeBuilder::force_model), models are not checked. An unknown model of a
+/// known provider, a missing API key, and a worker without a model that no entry declares are warnings: they are
+/// printed to standard error, and the test passes.
 ///
 /// # Examples
 ///
@@ -48,7 +49,7 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 /// # everything_is_valid();
 /// ```
 ///
-/// `llm_do::check!()` uses the plain `Runtime::builder()`. This one panics, since the default does not follow its
+/// `llm_do::check!()` uses the plain `Runtime::builder()`. This example panics, since the default does not follow its
 /// schema:
 ///
 /// ```should_panic,standalone_crate
@@ -79,7 +80,7 @@ macro_rules! check {
 ///
 /// # Panics
 ///
-/// Panics if there is a fault.
+/// Panics if an item has a fault.
 #[doc(hidden)]
 #[track_caller]
 pub fn check(mut builder: RuntimeBuilder) {
@@ -87,7 +88,7 @@ pub fn check(mut builder: RuntimeBuilder) {
         Ok(registry) => {
             let mut faults: Vec<_> = registry.iter().flat_map(|item| item_faults(item)).collect();
             faults.extend(model_faults(&builder, &registry));
-            // Faults of models are in the list already.
+            // The list already has the faults of models.
             let error = builder.build_on(registry).err().filter(|error| !matches!(error, BuildError::Models(_)));
             faults.extend(error.map(|error| error.to_string()));
             faults
@@ -151,7 +152,7 @@ fn order_faults(item: &Registered) -> Vec<String> {
     item.samples().iter().filter(|sample| !is_ordered(sample)).map(fault).collect()
 }
 
-/// Returns the schema of the arguments with all of them optional.
+/// Returns the schema of the arguments, all of them optional.
 fn without_required(parameters: &Value) -> Value {
     let mut schema = parameters.clone();
     if let Some(schema) = schema.as_object_mut() {

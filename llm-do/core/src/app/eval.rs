@@ -1,4 +1,4 @@
-//! Evaluation: runs tools and workers over a dataset, scores what they return, and compares models, prompts and code.
+//! Evaluation: runs tools and workers over a dataset, scores their outputs, and compares models, prompts and code.
 
 mod costs;
 mod dataset;

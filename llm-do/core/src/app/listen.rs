@@ -1,4 +1,5 @@
-//! Accepts connections: how many in total and of one address, and how long clients may take to send a request and to read an answer.
+//! Accepts connections, with limits on their number in total and per address, and on the times for sending a request
+//! and reading an answer.
 
 mod address;
 mod connections;
@@ -20,20 +21,20 @@ pub(in crate::app) use self::request::ClientConnection;
 use self::request::Tracked;
 use self::write_timeout::WriteTimeout;
 
-/// How long the head of a request may take: slow senders would occupy all connections.
+/// The timeout of the head of a request, so that slow senders do not occupy all connections.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a client may read nothing of an answer: the connections of those who never read would be occupied too.
+/// The maximum time for which a client may not read an answer, so that it does not occupy a connection.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long open requests have to finish when the service ends.
+/// The time for open requests to finish when the service stops.
 const DRAIN: Duration = Duration::from_secs(5);
-/// How many connections are closed when the process has no file descriptor left.
+/// The number of connections that are closed when the process has no free file descriptor.
 const CLOSED_AT_ONCE: usize = 16;
 
-/// How many connections are open at the same time.
+/// The maximum numbers of open connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
     pub total: usize,
-    /// Of one address, unless it is of this machine.
+    /// The maximum for one address, unless it belongs to this machine.
     pub per_address: usize,
 }
 
@@ -43,7 +44,7 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// Serves a router until `shutdown` is cancelled; `ended` then ends what would keep requests open.
+/// Serves a router until `shutdown` is cancelled; `ended` then ends streams that would keep requests open.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -58,7 +59,7 @@ pub async fn serve(
             () = shutdown.cancelled() => break,
         };
         match accepted {
-            // A connection that is not admitted is closed: each open one answers a client that may have the answer.
+            // A connection is rejected, and so closed, only if every open one answers an authorized client.
             Ok((stream, peer)) => {
                 if let Some(open) = connections.admit(peer.ip()) {
                     tokio::spawn(connection(stream, router.clone(), open, &graceful));
@@ -68,19 +69,19 @@ pub async fn serve(
         }
     }
     ended();
-    // Ignored: requests that take longer are cut off.
+    // Ignored: longer requests are aborted.
     let _ = tokio::time::timeout(DRAIN, graceful.shutdown()).await;
 }
 
-/// Serves one connection, until it ends or is closed to make room for another one.
+/// Serves one connection, until it ends or is closed to make room for another.
 fn connection(
     stream: TcpStream,
     router: Router,
     open: OpenConnection,
     graceful: &GracefulShutdown,
 ) -> impl Future<Output = ()> + use<> {
-    // Events are small and sent as they happen: one must not wait for the acknowledgement of the last. Ignored: a connection
-    // that is broken already.
+    // Events are small and sent immediately; an event must not wait for the acknowledgement of the previous one.
+    // Ignored: the connection may already be broken.
     _ = stream.set_nodelay(true);
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
@@ -90,7 +91,7 @@ fn connection(
     let connection = graceful.watch(connection);
     async move {
         tokio::select! {
-            // Ignored: the client is gone, or did not speak HTTP.
+            // Ignored: the client has disconnected, or did not speak HTTP.
             _ = connection => {}
             _ = closed => {}
         }
@@ -98,7 +99,8 @@ fn connection(
     }
 }
 
-/// Waits if the process has no file descriptor left: other connections may end, and some that wait for their client are closed.
+/// Waits if the process has no free file descriptor: other connections may end, and some that wait for their client are
+/// closed.
 async fn pause_after(error: &io::Error, connections: &Connections) {
     let is_of_connection = matches!(
         error.kind(),

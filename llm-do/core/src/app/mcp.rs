@@ -1,4 +1,4 @@
-//! MCP, the Model Context Protocol, both ways: serves what is linked, and uses the tools of servers.
+//! MCP, the Model Context Protocol, in both directions: serves linked items, and uses the tools of servers.
 //!
 //! Source: <https://modelcontextprotocol.io/specification/2026-07-28>.
 

@@ -42,54 +42,54 @@ use crate::plane::function_tool::Alias;
 use crate::plane::registry::{LeftOut, Origin};
 use crate::session::runtime::RuntimeBuilder;
 
-/// What the files of a project define: workers, tools, an entry, settings and a policy.
+/// The definitions in the files of a project: workers, tools, an entry, settings and a policy.
 ///
 /// [The module](self) describes the files. [`RuntimeBuilder::project`] adds a project to a runtime.
 #[derive(Debug, Default)]
 pub struct Project {
     root: PathBuf,
-    /// What was opened, without links: the folder, the manifest or the worker file.
+    /// The opened path, without symbolic links: the folder, the manifest or the worker file.
     path: PathBuf,
     /// The digests of all files that were read, and of programs in the folder that servers start.
     files: Digests,
     entry: Option<String>,
     arguments: Option<Value>,
-    /// Where the entry is named, if it is a tool that may change something.
+    /// The place of the entry's name, if the entry is a tool that may change something.
     tool_entry: Option<String>,
     workers: Vec<(WorkerSpec, Origin)>,
     aliases: Vec<(Alias, Origin)>,
     scripts: Vec<(ScriptFile, Origin)>,
     skills: Vec<Arc<Skill>>,
-    /// The skills that each worker lists, if it lists some.
+    /// The skills that each worker lists, if any.
     chosen_skills: Chosen,
     policy: Policy,
     policy_file: Option<PathBuf>,
     /// The approval mode, with its place.
     mode: Option<(ApprovalMode, String)>,
     max_depth: Option<u32>,
-    /// Whether a denied call ends the run; false keeps what the program sets.
+    /// Whether a denied call ends the run; `false` keeps the setting of the program.
     end_on_denial: Option<bool>,
     takes_input: Option<bool>,
-    /// What clients are offered.
+    /// The names of the items that are offered to clients.
     exposed: Vec<String>,
     store: Option<PathBuf>,
     servers: Vec<ServerFile>,
-    /// All servers that files define, those that cannot be started included.
+    /// All servers that files define, including those that cannot be started.
     known_servers: Vec<ServerFile>,
-    /// Where the tokens of its servers are kept, which the command line knows.
+    /// The store of the servers' tokens, which the command line sets.
     #[cfg(feature = "mcp")]
     tokens: Option<TokenStore>,
     /// The toolsets of servers that are not started.
     inactive: Vec<String>,
     warnings: Vec<String>,
-    /// What is left out since it has faults, in the formats of other programs.
+    /// The omitted faulty items, in the formats of other programs.
     left_out: Vec<LeftOut>,
 }
 
 impl Project {
     /// Reads a project: a folder, its `project.json`, or a single worker file.
     ///
-    /// Names of tools are resolved when a runtime is built, since it also has the tools that the program links.
+    /// Names of tools are resolved when a runtime is built, since it also has the linked tools of the program.
     ///
     /// # Errors
     ///
@@ -110,13 +110,13 @@ impl Project {
         &self.root
     }
 
-    /// Returns the name of its entry, if it has one.
+    /// Returns the name of its entry, if any.
     #[must_use]
     pub fn entry(&self) -> Option<&str> {
         self.entry.as_deref()
     }
 
-    /// Returns the file that defines a worker or tool of this name.
+    /// Returns the file that defines the worker or tool with this name.
     fn place_of(&self, name: &str) -> Option<String> {
         let worker = self.workers.iter().find(|(spec, _)| spec.name() == name).map(|(_, origin)| origin);
         let alias = || self.aliases.iter().find(|(alias, _)| alias.name == name).map(|(_, origin)| origin);
@@ -129,21 +129,21 @@ impl Project {
         self.workers.iter().map(|(spec, _)| spec.name())
     }
 
-    /// Returns the file with its policy, if it has one.
+    /// Returns the file with its policy, if any.
     #[doc(hidden)]
     #[must_use]
     pub fn policy_file(&self) -> Option<&Path> {
         self.policy_file.as_deref()
     }
 
-    /// Returns whether it defines nothing that can be called.
+    /// Returns whether it defines no callable item.
     #[doc(hidden)]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entry.is_none() && self.workers.is_empty() && self.aliases.is_empty() && self.scripts.is_empty()
     }
 
-    /// Returns whether a path is that of a file that [`open`](Self::open) reads.
+    /// Returns whether [`open`](Self::open) reads a path.
     #[doc(hidden)]
     #[must_use]
     pub fn is_project_file(path: &Path) -> bool {
@@ -151,7 +151,7 @@ impl Project {
         path.is_file() && (is_manifest || read::is_worker_file(path))
     }
 
-    /// Returns the arguments of the entry that `project.json` gives, if it does.
+    /// Returns the arguments of the entry in `project.json`, if any.
     #[must_use]
     pub fn arguments(&self) -> Option<&Value> {
         self.arguments.as_ref()
@@ -163,20 +163,21 @@ impl Project {
         &self.exposed
     }
 
-    /// Returns whether the entry takes input of the user; if not, it gets [`arguments`](Self::arguments). Default: true.
+    /// Returns whether the entry accepts input of the user; otherwise, it receives [`arguments`](Self::arguments).
+    /// Default: true.
     #[must_use]
     pub fn takes_input(&self) -> bool {
         self.takes_input.unwrap_or(true)
     }
 
-    /// Returns which faults leave parts of files in the formats of other programs out.
+    /// Returns the faults because of which parts of files in the formats of other programs are omitted.
     #[doc(hidden)]
     pub fn left_out(&self) -> impl Iterator<Item = &str> {
         self.left_out.iter().filter(|left_out| left_out.is_fault).map(|left_out| left_out.reason.as_str())
     }
 
-    /// Returns the keys, tools and files that have no effect, each with its file and line: also the subagents, skills and servers that
-    /// are left out since they have faults, which are errors only where something names them.
+    /// Returns the keys, tools and files without an effect, each with its file and line. These include the omitted
+    /// faulty subagents, skills and servers, which are errors only if another item names them.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
@@ -184,10 +185,10 @@ impl Project {
 }
 
 impl RuntimeBuilder {
-    /// Adds what a project defines: its workers and tools, its settings and its policy.
+    /// Adds the definitions of a project: its workers and tools, its settings and its policy.
     ///
-    /// Rules of the program's own [policy](Self::policy) take precedence over all rules of the project, and its [approval
-    /// mode](Self::approval_mode) too: set both before. Other settings of the project replace earlier ones.
+    /// Rules of the program's own [policy](Self::policy) take precedence over all rules of the project, as does its
+    /// [approval mode](Self::approval_mode): set both before. Other settings of the project replace earlier ones.
     ///
     /// The files of a project may approve calls in advance: see [`Project::approvals`]. They may name MCP servers, which
     /// [`build`](Self::build) starts: see [`Project::servers`].
@@ -274,7 +275,8 @@ impl ProjectError {
         Self { faults }
     }
 
-    /// Returns the faults, each with its file and line: `project.json:3: ..`. A fault may have more lines with details.
+    /// Returns the faults, each with its file and line: `project.json:3: ..`. A fault may have further lines with
+    /// details.
     #[must_use]
     pub fn faults(&self) -> &[String] {
         &self.faults

@@ -1,4 +1,4 @@
-//! Many runs as a service: started, watched and decided over HTTP, in one file.
+//! Many runs as a service: started, watched and decided over HTTP, and stored in one file.
 
 mod access;
 mod ask;
@@ -41,7 +41,7 @@ pub use self::http::{MAX_LIST, RunListQuery};
 use self::metrics::Metrics;
 use self::presence::{Presence, ProcessWatch};
 #[cfg(feature = "restate")]
-pub use self::restate::{RestateEngine, RestateWorker};
+pub use self::restate::{RestateEngine, RestateRun, RestateRuns, RestateWorker};
 pub use self::run_file::RunFile;
 pub use self::schedule::Schedule;
 pub use self::store::RunState;
@@ -65,14 +65,14 @@ pub struct Service {
 
 /// A [`Service`] that has its file open and drives its runs.
 ///
-/// Dropping it does not stop it: see [`close`](Self::close).
+/// Dropping it does not stop the service: see [`close`](Self::close).
 #[derive(Debug)]
 pub struct OpenService {
     shared: Arc<Shared>,
     engine: JoinHandle<()>,
 }
 
-/// Why a service could not be set up or opened.
+/// The error of setting up or opening a service.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ServiceError {
@@ -125,7 +125,7 @@ impl Service {
         Ok(self)
     }
 
-    /// Adds a client. Default: none, and each program on this machine may do everything.
+    /// Adds a client. Default: none, so that every program on this machine has all roles.
     pub fn client(mut self, client: Client) -> Self {
         self.options.clients.push(client);
         self
@@ -152,25 +152,25 @@ impl Service {
 
     /// Sets the maximum number of runs that this process drives concurrently. Default: 64.
     ///
-    /// Runs that wait for a person or a time do not count once they are set aside.
+    /// Runs that wait for a person or a time do not count once they are suspended.
     pub fn max_active_runs(mut self, runs: usize) -> Self {
         self.options.max_active_runs = runs.max(1);
         self
     }
 
-    /// Sets after how many deaths of a process in it a run fails; 0 for none. Default: 3.
+    /// Sets the maximum number of process deaths in a run, after which the run fails; 0 means no maximum. Default: 3.
     ///
-    /// Counted are processes that ended, or were silent for [a time](Self::take_over_after), while they had the run, since the run last
-    /// recorded a finished effect: a run that makes progress between deaths goes on. It fails with the call that was in flight, if
-    /// that is known, and can be resumed. Runs in Restate are not counted.
+    /// A death counts if a process ended, or was silent for [a time](Self::take_over_after), while it had the run,
+    /// since the last recorded finished effect: a run that makes progress between deaths continues. The run fails with
+    /// the call that was in flight, if known, and can be resumed. Runs in Restate are not counted.
     pub fn max_deaths(mut self, deaths: u32) -> Self {
         self.options.max_deaths = Some(deaths).filter(|deaths| *deaths > 0);
         self
     }
 
-    /// Sets after which time a run is set aside that only waits for people or for a time. Default: 10 seconds.
+    /// Sets after which time a run is suspended that only waits for people or for a time. Default: 10 seconds.
     ///
-    /// It then takes no memory. It is replayed from its records once it can continue.
+    /// A suspended run takes no memory. It is replayed from its records once it can continue.
     pub fn park_after(mut self, time: Duration) -> Self {
         self.options.park_after = time;
         self
@@ -189,7 +189,7 @@ impl Service {
         self
     }
 
-    /// Sets how many requests a client may make per second, and twice as many in a burst. Default: 50.
+    /// Sets the maximum number of requests of a client per second, with twice as many in a burst. Default: 50.
     ///
     /// Requests without a valid token share one such limit.
     pub fn requests_per_second(mut self, requests: u32) -> Self {
@@ -197,32 +197,31 @@ impl Service {
         self
     }
 
-    /// Sets how many connections may be open at the same time. Default: 1024.
+    /// Sets the maximum number of open connections. Default: 1024.
     ///
-    /// An eighth of them is kept for clients that made a permitted request in the last ten minutes. When the maximum is reached, a
-    /// new connection closes the oldest one that has not sent a complete request.
+    /// An eighth of them is reserved for clients that made a permitted request in the last ten minutes. When the
+    /// maximum is reached, a new connection closes the oldest one that has not sent a complete request.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.options.connections.total = connections.max(1);
         self
     }
 
-    /// Sets how many connections of one address may be open at the same time: of an address of IPv4, or a network `/64` of IPv6.
-    /// Default: 256.
+    /// Sets the maximum number of open connections of one IPv4 address, or of one IPv6 network `/64`. Default: 256.
     ///
-    /// The addresses of this machine have no such maximum. Behind a proxy on another machine, all clients have its address: raise
-    /// this to [`max_connections`](Self::max_connections), and have the proxy limit its clients.
+    /// The addresses of this machine are not limited. Behind a proxy on another machine, all clients have the proxy's
+    /// address: raise this to [`max_connections`](Self::max_connections), and let the proxy limit its clients.
     pub fn max_connections_per_address(mut self, connections: usize) -> Self {
         self.options.connections.per_address = connections.max(1);
         self
     }
 
-    /// Sets the clock of schedules, approvals, quotas and the expiry of runs. Default: the system's.
+    /// Sets the clock of schedules, approvals, quotas and the expiry of runs. Default: the system clock.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.options.clock = Arc::new(clock);
         self
     }
 
-    /// Sets how often the service looks for what other processes wrote to its database, and for times that have come.
+    /// Sets how often the service checks for writes of other processes to its database, and for times that have come.
     /// Default: 250 milliseconds.
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.options.tick = interval.max(Duration::from_millis(1));
@@ -231,8 +230,8 @@ impl Service {
 
     /// Sets how long a process may be silent before another one takes over its runs. Default: 15 seconds.
     ///
-    /// The runs of a process that has ended are taken over within a second, also by its successor: each process locks a file in a
-    /// folder beside the database. Where files cannot be locked, this time counts.
+    /// The runs of a process that has ended are taken over within a second, also by its successor, since each process
+    /// locks a file in a folder beside the database. Where files cannot be locked, the time applies to these runs too.
     ///
     /// A process that is only slow can no longer write to a run that was taken over.
     pub fn take_over_after(mut self, time: Duration) -> Self {
@@ -240,17 +239,17 @@ impl Service {
         self
     }
 
-    /// Lets all runs live in Restate, where [`RestateWorker`]s of the same application run them. Default: this process runs them.
+    /// Runs all runs in Restate, through [`RestateWorker`]s of the same application. Default: this process runs them.
     ///
-    /// The page, the paths, clients, schedules and webhooks are the same. The database contains what they show, and what runs were
-    /// started here; a run goes on without it. A run is replayed here to show its events, so the code between its steps must be
-    /// without effects, and their times are those at which they were seen. A replay is set aside after
-    /// [`park_after`](Self::park_after) without a step. A waiting run is shown as running. Chats and
-    /// resuming a run that failed are refused, and no run has a limit of its cost.
+    /// The page, the paths, clients, schedules and webhooks are unchanged. The database contains the data that they
+    /// show, and which runs were started here; a run continues without it. A run is replayed here to show its events,
+    /// so the code between its steps must have no effects, and the times of events are those of the replay. A replay is
+    /// suspended after [`park_after`](Self::park_after) without a step. A waiting run is shown as running. Chats and
+    /// resuming a failed run are refused, and no run has a limit of its cost.
     #[cfg(feature = "restate")]
     pub fn on_restate(mut self, engine: RestateEngine) -> Self {
         self.options.engine = Some(engine);
-        // They run elsewhere.
+        // Restate workers run them, so this process needs no maximum.
         self.options.max_active_runs = usize::MAX;
         self
     }
@@ -268,8 +267,9 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Returns an error if the database cannot be opened, or if clients, schedules or webhooks are unusable, with all faults: they have
-    /// the name or the secret of another, start an unknown item, or have arguments that the item cannot have.
+    /// Returns an error with all faults if the database cannot be opened, or if clients, schedules or webhooks are
+    /// unusable: they have the name or the secret of another, start an unknown item, or have arguments that the item
+    /// does not accept.
     ///
     /// # Panics
     ///
@@ -282,7 +282,7 @@ impl Service {
         let opened = tokio::task::spawn_blocking(move || {
             let database = Database::open(&path)?;
             let journal = SqliteJournal::on(database.clone())?.with_clock(clock);
-            // Where it fails, claims alone decide.
+            // If this fails, only claims show which processes run.
             let presence = Presence::announce(&path, &name).ok();
             Ok::<_, BoxError>((journal, Store::new(database)?, presence))
         });
@@ -318,7 +318,7 @@ impl Service {
 }
 
 impl OpenService {
-    /// Returns the routes of the service, for a router of your own.
+    /// Returns the routes of the service, to mount in another router.
     ///
     /// Its paths are absolute: mount it at the root of a host.
     pub fn router(&self) -> Router {
@@ -334,7 +334,7 @@ impl OpenService {
         self.serve_and_report(listener, shutdown, || {}).await
     }
 
-    /// Does the same, and calls `ready` once connections are accepted.
+    /// Like [`serve`](Self::serve), and calls `ready` once connections are accepted.
     #[doc(hidden)]
     pub async fn serve_and_report(
         self,
@@ -347,13 +347,13 @@ impl OpenService {
         served
     }
 
-    /// Stops driving runs, and puts those that have not finished back into the queue: the next process continues them.
+    /// Stops driving runs, and returns unfinished runs to the queue, from which the next process continues them.
     ///
-    /// A tool that is running is interrupted at its next wait; its effect is repeated if it was not recorded, after a question if the
-    /// tool is neither read-only nor idempotent.
+    /// A running tool is interrupted at its next wait. If its effect was not recorded, it is repeated, after a question
+    /// if the tool is neither read-only nor idempotent.
     pub async fn close(self) {
         self.shared.shutdown.cancel();
-        // Ignored: a panic of the engine was reported by its thread.
+        // An error is a panic of the engine, which its thread has reported.
         let _ = self.engine.await;
     }
 }

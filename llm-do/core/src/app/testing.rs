@@ -1,7 +1,7 @@
 //! Test support: models that need no network, and a recorder of events.
 //!
-//! [`TestModel`] calls each tool once and makes up values that fit the schemas. [`ScriptedModel`] returns answers
-//! that the test defines, in order, and records the requests:
+//! [`TestModel`] calls each tool once and generates values that fit the schemas. [`ScriptedModel`] returns answers that
+//! the test defines, in order, and records the requests:
 //!
 //! ```standalone_crate
 //! use llm_do::prelude::*;
@@ -70,7 +70,7 @@ impl Recorder {
         self.events().into_iter().map(|event| event.kind).collect()
     }
 
-    /// Returns a log of the calls below the root calls, whether code or models made them.
+    /// Returns a log of the nested calls, independent of whether code or models made them.
     #[must_use]
     pub fn call_log(&self) -> CallLog {
         CallLog::new(&self.events())

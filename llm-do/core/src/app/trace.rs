@@ -37,7 +37,7 @@ pub struct Trace {
     calls: Vec<Call>,
     /// The calls without a caller, which start a run each.
     roots: Vec<usize>,
-    /// The events that this version does not know.
+    /// The number of events that this version does not know.
     skipped: usize,
     /// Whether the last line is incomplete.
     is_torn: bool,

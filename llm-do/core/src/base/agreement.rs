@@ -57,7 +57,7 @@ impl Agreement {
 struct Ignored<'a>(Vec<&'a [String]>);
 
 impl<'a> Ignored<'a> {
-    /// Returns what is ignored inside a part of the value, or `None` if the whole part is ignored.
+    /// Returns the ignored fields inside a part of the value, or `None` if the whole part is ignored.
     fn inside<'b>(&self, part: impl FnOnce() -> Cow<'b, str>) -> Option<Ignored<'a>> {
         if self.0.is_empty() {
             return Some(Ignored(Vec::new()));
@@ -123,7 +123,7 @@ mod tests {
             assert!(agree(&read(one), &read(other)), "{one} and {other}");
         }
         assert!(!agree(&json!(1), &json!(1.5)));
-        // As floats, both would be 2^53.
+        // Converted to floats, both numbers would be 2^53.
         assert!(!agree(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992.0)));
         assert!(!agree(&json!(u64::MAX), &json!(i64::MAX)));
     }

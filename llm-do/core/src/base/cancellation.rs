@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use tokio_util::sync::CancellationToken;
 
-/// The cancellation of one call; the token is created when something first waits for it.
+/// The cancellation of one call; the token is created when a caller first waits for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancellation(OnceLock<CancellationToken>);
 
@@ -42,8 +42,8 @@ impl Cancellation {
         self.0.get_or_init(parent)
     }
 
-    /// Cancels the token if it was created. If not, creates a cancelled one when `is_shared`: something may still ask
-    /// for it.
+    /// Cancels the token if it was created. Otherwise creates a cancelled one if `is_shared`, since it may still be
+    /// requested.
     pub(crate) fn cancel(&self, is_shared: bool) {
         if let Some(token) = self.0.get() {
             token.cancel();

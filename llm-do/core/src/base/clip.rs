@@ -1,13 +1,13 @@
-//! Shortens text to a number of bytes, at the boundary of a character, and lists of diagnostics to the first of them.
+//! Shortens text to a number of bytes, at the boundary of a character, and lists of diagnostics to the first ones.
 
 use std::borrow::Cow;
 
-/// The most faults or warnings that are shown of one kind: a file of a stranger may have any number.
+/// The maximum number of shown faults or warnings of one kind; an untrusted file may have any number.
 pub const MAX_DIAGNOSTICS: usize = 20;
-/// The longest diagnostic that is shown, in bytes.
+/// The maximum length of a shown diagnostic, in bytes.
 const MAX_DIAGNOSTIC: usize = 4_000;
 
-/// Returns the longest beginning of a text that has at most `bytes` bytes.
+/// Returns the longest beginning of a text with at most `bytes` bytes.
 // The standard library has `str::floor_char_boundary` from Rust 1.91 on.
 #[must_use]
 pub fn clip(text: &str, bytes: usize) -> &str {
@@ -15,7 +15,14 @@ pub fn clip(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
-/// Returns a diagnostic as it is shown: a name in it may have any length.
+/// Returns the longest end of a text that has at most `bytes` bytes.
+pub(crate) fn clip_start(text: &str, bytes: usize) -> &str {
+    let start = text.len().saturating_sub(bytes);
+    let start = (start..=text.len()).find(|start| text.is_char_boundary(*start)).unwrap_or(text.len());
+    &text[start..]
+}
+
+/// Returns a diagnostic in its shown form, since a name in it may have any length.
 #[must_use]
 pub fn diagnostic(text: &str) -> Cow<'_, str> {
     match clip(text, MAX_DIAGNOSTIC) {
@@ -26,7 +33,7 @@ pub fn diagnostic(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::clip;
+    use super::{clip, clip_start};
 
     #[test]
     fn a_character_that_does_not_fit_is_left_out_whole() {
@@ -34,5 +41,9 @@ mod tests {
         assert_eq!(clip("aé", 3), "aé");
         assert_eq!(clip("é", 1), "");
         assert_eq!(clip("short", 100), "short");
+        assert_eq!(clip_start("éa", 2), "a");
+        assert_eq!(clip_start("éa", 3), "éa");
+        assert_eq!(clip_start("é", 1), "");
+        assert_eq!(clip_start("short", 100), "short");
     }
 }

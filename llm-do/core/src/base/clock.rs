@@ -13,7 +13,7 @@ pub trait Clock: Debug + Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-/// A clock that several own.
+/// A shared clock.
 impl<C: Clock + ?Sized> Clock for Arc<C> {
     fn now(&self) -> Timestamp {
         (**self).now()
@@ -26,7 +26,7 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        // As `Timestamp::now`, for less.
+        // Equal to `Timestamp::now`, but faster.
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).ok();
         let time = since_1970.and_then(|since| {
             let seconds = i64::try_from(since.as_secs()).ok()?;

@@ -14,7 +14,7 @@ pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) 
     let late = async {
         match Instant::now().checked_add(limit) {
             Some(_) => Delay::new(limit).await,
-            // Longer than the clock can represent.
+            // The limit is longer than the clock can represent.
             None => pending().await,
         }
     };

@@ -1,4 +1,4 @@
-//! Why a call failed.
+//! The errors of calls.
 
 mod call_error;
 mod cause;
@@ -29,5 +29,5 @@ pub use self::unsure::Unsure;
 /// Any error that can be sent between threads.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// A result with any error type: what entries and tools usually return.
+/// A result with any error type, which entries and tools usually return.
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! Which open files of this process a program gets: those that it is given, and no other.
+//! Limits the open files that a started program inherits to those that it is given.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,11 +7,11 @@ use std::process::Command;
 
 use command_fds::{CommandFdExt, FdMapping};
 
-/// The flag of files that are closed when a program starts, as `/proc` shows it.
+/// The flag of files that are closed when a program starts, as shown in `/proc`.
 const CLOSED: u32 = libc::O_CLOEXEC.unsigned_abs();
 
-/// Gives a file to a command, which finds it under the returned number, and closes what was left open: by libraries, or by
-/// the program that started this one. An empty device takes the place of each.
+/// Passes a file to a command, which finds it under the returned number. Closes files that libraries or the parent
+/// program left open, by replacing each with an empty device.
 pub(crate) fn limit(command: &mut Command, given: Option<File>) -> io::Result<Option<RawFd>> {
     let mut mappings = Vec::new();
     for number in left_open()? {
@@ -34,7 +34,7 @@ fn left_open() -> io::Result<Vec<RawFd>> {
         else {
             continue;
         };
-        // It may have been closed meanwhile.
+        // It may have been closed in the meantime.
         let Ok(facts) = fs::read_to_string(format!("/proc/self/fdinfo/{number}")) else { continue };
         let flags = facts.lines().find_map(|line| line.strip_prefix("flags:"));
         let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());

@@ -18,11 +18,11 @@ impl<T: Default> LazyMutex<T> {
     }
 }
 
-/// Takes the guard of a mutex even if a thread panicked while it held the lock.
+/// Returns the guard of a mutex even if a thread panicked while it held the lock.
 ///
 /// Use it where each critical section leaves the value consistent at every point where it may panic.
 pub trait IgnorePoison {
-    /// What a successful lock returns.
+    /// The guard of the lock.
     type Guard;
 
     /// Returns the guard, poisoned or not.

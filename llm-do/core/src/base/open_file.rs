@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Names what is neither a file nor a folder, for error messages.
+/// The name of paths that are neither a file nor a folder, for error messages.
 pub(crate) const NOT_A_FILE: &str = "a pipe, a socket or a device";
 /// Folders of devices, and of the open files of a process.
 const STREAMS: [&str; 4] = ["/dev", "/dev/fd", "/dev/pts", "/proc/self/fd"];
@@ -36,7 +36,7 @@ pub(crate) fn not_a_file() -> io::Error {
     io::Error::other(format!("not a file: {NOT_A_FILE}"))
 }
 
-/// Returns the folder that a path names: the current one if the path is empty, as the parent of a file name is.
+/// Returns the folder of a path: the current one if the path is empty, such as the parent of a file name.
 #[must_use]
 pub fn folder_or_current(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
@@ -44,12 +44,12 @@ pub fn folder_or_current(folder: &Path) -> &Path {
 
 /// Opens a file for writing and truncates it, or creates it. On Unix, only its owner can read it.
 ///
-/// A device is opened as it is. Opening a pipe blocks until something reads it.
+/// A device is opened directly. Opening a pipe blocks until a program reads it.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     emptied(private().open(path)?)
 }
 
-/// As `create_private`, for a file in a folder that may be that of a project: a link is an error.
+/// Like `create_private`, for a file in a folder that may belong to a project: a link is an error.
 pub fn create_private_unlinked(path: &Path) -> io::Result<File> {
     emptied(open_unlinked(&mut private(), path)?)
 }
@@ -71,11 +71,11 @@ fn emptied(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file, unless it is a link: a project may have brought one. A stream, such as `/dev/stdout`, is opened as it is.
+/// Opens a file, unless it is a link, which a project may contain. A stream, such as `/dev/stdout`, is opened directly.
 pub(crate) fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     if !is_stream(path) {
         refuse_link(path)?;
-        // It may be replaced by a link meanwhile.
+        // The file may be replaced with a link after the check.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW);
     }
@@ -94,7 +94,8 @@ pub fn link_fault(path: &Path) -> io::Error {
     io::Error::other(format!("it is a link to {}, which is not followed; name the file itself", target.display()))
 }
 
-/// Returns whether a path is a device or an open file of this process, such as `/dev/stdout`, by its folder: no project brings those.
+/// Returns whether a path is a device or an open file of this process, such as `/dev/stdout`, by its folder: projects
+/// cannot contain these.
 #[must_use]
 pub fn is_stream(path: &Path) -> bool {
     path.parent().is_some_and(|folder| STREAMS.iter().any(|known| folder == Path::new(known)))

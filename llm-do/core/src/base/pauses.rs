@@ -1,4 +1,4 @@
-//! Times that stand still, such as while a person is asked.
+//! Timers that can be paused, such as while a person is asked.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,27 +8,27 @@ use tokio::time::{Instant, sleep_until};
 
 use super::mutex::IgnorePoison;
 
-/// A timer that is further away than any run lasts, in place of one that the clock cannot represent.
+/// A timeout that is longer than any run, in place of one that the clock cannot represent.
 const FAR_AWAY: Duration = Duration::from_secs(1 << 30);
 
-/// How long something stood still; pauses that overlap count once.
+/// The total time of pauses; pauses that overlap count once.
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
-    state: Mutex<State>,
+    state: Mutex<PausesState>,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PausesState {
     /// The number of pauses that have not ended.
     open: usize,
-    /// When the first of them began.
+    /// When the first open pause began.
     since: Option<Instant>,
-    /// The total of the earlier ones.
+    /// The total of the ended pauses.
     ended: Duration,
 }
 
-/// A guard: the pause ends when this is dropped.
+/// A guard: dropping it ends the pause.
 #[derive(Debug)]
 #[must_use = "the pause ends when this is dropped"]
 pub(crate) struct Pause(Arc<Pauses>);
@@ -71,10 +71,10 @@ impl Drop for Pause {
     }
 }
 
-/// A time that something may take, which stands still during pauses.
+/// A timer that is paused during pauses.
 #[derive(Debug)]
 pub(crate) struct PausableTimer {
-    /// When it is over, without pauses.
+    /// When the timer expires without further pauses.
     end: Instant,
     pauses: Arc<Pauses>,
 }
@@ -86,25 +86,25 @@ impl PausableTimer {
         Self { end: now.checked_add(after).unwrap_or_else(|| now + FAR_AWAY), pauses: Arc::default() }
     }
 
-    /// Stops the timer until the returned guard is dropped.
+    /// Pauses the timer until the returned guard is dropped.
     pub(crate) fn pause(&self) -> Pause {
         self.pauses.begin()
     }
 
-    /// Returns when it is over, if the pauses end now.
+    /// Returns when the timer expires if the pauses end now.
     pub(crate) fn end(&self) -> Instant {
         self.end + self.pauses.total()
     }
 
-    /// Returns whether the time is over.
+    /// Returns whether the timer has expired.
     pub(crate) fn is_over(&self) -> bool {
         self.end() <= Instant::now()
     }
 
-    /// Waits until the time is over.
+    /// Waits until the timer has expired.
     pub(crate) async fn expired(&self) {
         loop {
-            // Before the state is read, so that no change is missed.
+            // Registered before the state is read, so that no change is missed.
             let changed = self.pauses.changed.notified();
             if self.pauses.is_open() {
                 changed.await;

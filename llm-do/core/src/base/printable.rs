@@ -45,7 +45,7 @@ fn escaped(text: &str, kept: &[char]) -> String {
 #[must_use]
 pub fn is_hidden(character: char) -> bool {
     match character {
-        // std escapes the spaces of other widths too.
+        // std escapes spaces of other widths too.
         ' '..='~' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => false,
         // Blank, although their category is letter or mark: joiners, fillers, variation selectors.
         '\u{34f}'

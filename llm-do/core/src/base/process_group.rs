@@ -1,21 +1,21 @@
-//! A program as a process group, which does not outlive its owner.
+//! Process groups of programs that must not outlive their owner.
 
 use std::num::NonZeroU32;
 
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// How many processes are killed one by one, besides the group.
+/// The maximum number of processes that are killed one by one, in addition to the group.
 #[cfg(unix)]
 const KILLED: usize = 16;
 
-/// How many threads are searched for children.
+/// The maximum number of threads that are searched for children.
 #[cfg(target_os = "linux")]
 const MAX_THREADS: usize = 10_000;
 
 /// A process group with the nearest descendants of its leader, killed when this is dropped.
 ///
-/// Does nothing where there are no process groups.
+/// Without effect on systems without process groups.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     #[cfg_attr(not(unix), expect(dead_code, reason = "groups are killed on Unix alone"))]
@@ -23,8 +23,8 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Takes the group of a process that was started as its leader.
-    pub(crate) fn of(leader: Option<u32>) -> Self {
+    /// Takes ownership of the group of a process that was started as its leader.
+    pub(crate) fn led_by(leader: Option<u32>) -> Self {
         Self { leader: leader.and_then(NonZeroU32::new) }
     }
 
@@ -34,11 +34,11 @@ impl ProcessGroup {
         Pid::from_raw(self.leader?.get().try_into().ok()?)
     }
 
-    /// Asks all processes of the group to end.
+    /// Requests all processes of the group to exit.
     #[cfg(all(unix, feature = "mcp"))]
     pub(crate) fn terminate(&self) {
         if let Some(leader) = self.leader() {
-            // An error means that no process is left.
+            // An error means that all processes have ended.
             let _ = kill_process_group(leader, Signal::TERM);
         }
     }
@@ -48,9 +48,9 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         let Some(leader) = self.leader() else { return };
-        // Before the leader is killed, while they are its descendants: some of them may have left the group.
+        // Searched before the leader is killed, while they are its descendants; some may have left the group.
         let family = descendants(leader, KILLED);
-        // An error means that no process is left.
+        // An error means that all processes have ended.
         let _ = kill_process_group(leader, Signal::KILL);
         for process in family {
             let _ = kill_process(process, Signal::KILL);
@@ -58,15 +58,16 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Returns descendants of a process, itself included: at most `limit`, nearest first. None where the system does not list them.
+/// Returns the nearest descendants of a process, including itself, at most `limit`. Empty if the system does not list
+/// them.
 #[cfg(target_os = "linux")]
 pub(crate) fn descendants(leader: Pid, limit: usize) -> Vec<Pid> {
     let mut found = vec![leader];
     let (mut next, mut threads) = (0, 0);
-    // Stops early: a fork bomb has more than can be read.
+    // Limited, since a fork bomb has more processes than can be read.
     while next < found.len() && found.len() < limit && threads < MAX_THREADS {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", found[next].as_raw_nonzero()));
-        // Each thread has children of its own.
+        // Each thread has its own children.
         for task in tasks.into_iter().flatten().flatten() {
             let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
             found.extend(children.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)));

@@ -24,8 +24,9 @@ const PRIVATE_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// The blocks within `2000::/3` that are not public: the
-/// [IANA registry](https://www.iana.org/assignments/iana-ipv6-special-registry). All blocks outside are not public.
+/// The blocks within `2000::/3` that are not public: the [IANA
+/// registry](https://www.iana.org/assignments/iana-ipv6-special-registry). Addresses outside of `2000::/3` are not
+/// public.
 const PRIVATE_V6: &[(Ipv6Addr, u32)] = &[
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),

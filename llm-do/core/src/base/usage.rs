@@ -1,4 +1,4 @@
-//! What a call and the calls below it used.
+//! The usage of a call and the calls below it.
 
 mod cost;
 mod limits;
@@ -20,7 +20,7 @@ pub(crate) use self::recorder::UsageRecorder;
 pub use self::tree::{ModelUsage, UsageTree};
 use crate::base::mutex::LazyMutex;
 
-/// What a call and all calls below it used.
+/// The usage of a call and all calls below it.
 ///
 /// `Display` writes one line, with the cost if there is any or if it is unknown: `2 tool calls, 3 requests, 1200
 /// tokens in, 300 out, $0.0048`.
@@ -32,7 +32,7 @@ pub struct RunUsage {
     /// Requests to models, and their tokens.
     #[serde(flatten)]
     pub model: Usage,
-    /// What the requests cost.
+    /// The cost of the requests.
     #[serde(default)]
     pub cost: Cost,
 }
@@ -44,7 +44,7 @@ impl fmt::Display for RunUsage {
         write!(f, "{tool_calls} tool calls, {requests} requests, {input_tokens} tokens in, {output_tokens} out")?;
         match cost {
             cost if cost.is_zero() => Ok(()),
-            // "unknown" alone would not name what is unknown.
+            // "unknown" alone would not state that the cost is unknown.
             cost if cost.known.is_zero() && cost.unpriced.is_empty() => write!(f, ", {cost} cost"),
             cost if cost.known.is_zero() => write!(f, ", cost {cost}"),
             cost => write!(f, ", {cost}"),
@@ -77,8 +77,8 @@ impl Sum for RunUsage {
 
 /// The usage meter of one call.
 ///
-/// A unit of a limit is reserved before it is used, in one step with the check. So of two calls that race for the
-/// last unit, exactly one gets it.
+/// A unit of a limit is reserved and checked in one step before it is used, so of two concurrent calls exactly one gets
+/// the last unit.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     tool_calls: AtomicU64,
@@ -95,8 +95,8 @@ struct Requests {
 }
 
 impl Meter {
-    /// Reserves a request to a model, unless that would exceed `limits`; `lost` is what a request in flight has used for broken
-    /// answers, if this one repeats it.
+    /// Reserves a request to a model, unless that would exceed `limits`. If this request repeats one in flight, `lost`
+    /// is the usage of its broken answers.
     pub(crate) fn reserve_request(&self, limits: Option<&Limits>, lost: Option<&RunUsage>) -> Result<(), Exceeded> {
         let mut models = self.models.get_or_default();
         let exceeded = limits.and_then(|limits| match lost {
@@ -121,7 +121,7 @@ impl Meter {
         models.in_flight = models.in_flight.saturating_sub(1);
     }
 
-    /// Replaces a reservation with what the request used.
+    /// Replaces a reservation with the usage of the request.
     pub(crate) fn finish_request(&self, used: &ModelUsage) {
         let mut models = self.models.get_or_default();
         models.in_flight = models.in_flight.saturating_sub(1);
@@ -160,14 +160,14 @@ impl Meter {
         self.tool_calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds what was used elsewhere.
+    /// Adds usage from another meter.
     pub(crate) fn add(&self, used: RunUsage) {
         self.claimed_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
         self.tool_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
         self.models.get_or_default().used += RunUsage { tool_calls: 0, ..used };
     }
 
-    /// Returns what was used so far, without reservations.
+    /// Returns the usage so far, without reservations.
     pub(crate) fn used(&self) -> RunUsage {
         let models = self.models.get().map(|models| models.used).unwrap_or_default();
         RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), ..models }

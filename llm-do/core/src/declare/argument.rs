@@ -70,7 +70,7 @@ pub trait Arguments: Sized {
 /// Returns the schema of the arguments.
 #[doc(hidden)]
 pub fn describe<T: Arguments>(generator: &mut SchemaGenerator) -> Schema {
-    Properties::of::<T>(generator).into_schema()
+    Properties::new::<T>(generator).into_schema()
 }
 
 /// Returns whether the only argument is a prompt.
@@ -86,11 +86,11 @@ pub(crate) fn is_flattened<T: Arguments>() -> bool {
 /// Lists the faults in the declaration of the arguments.
 pub(crate) fn faults<T: Arguments>() -> Vec<String> {
     let is_unique = |(place, name): (usize, &str)| T::PARAMETERS[..place].iter().all(|before| before.name() != name);
-    // Properties of their own have no other faults, and start-up writes no schema that is not needed.
+    // Without flattening, there are no other faults, and start-up does not write schemas without need.
     if !is_flattened::<T>() && T::PARAMETERS.iter().map(|parameter| parameter.name()).enumerate().all(is_unique) {
         return Vec::new();
     }
-    Properties::of::<T>(&mut SchemaGenerator::default()).faults
+    Properties::new::<T>(&mut SchemaGenerator::default()).faults
 }
 
 /// Lists the defaults and examples of the arguments.
@@ -126,16 +126,16 @@ pub(crate) fn read_text<T: Arguments>(fields: &mut TextFields<'_>) -> Option<T> 
 
 /// Decodes arguments, and collects the files of prompts.
 fn read_all<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault> {
-    let mut fields = Fields::of(arguments)?;
+    let mut fields = Fields::from_value(arguments)?;
     let arguments = T::read(&mut fields)?;
-    let attached = fields.finish(|| Properties::of::<T>(&mut SchemaGenerator::default()).names())?;
+    let attached = fields.finish(|| Properties::new::<T>(&mut SchemaGenerator::default()).names())?;
     Ok((arguments, attached))
 }
 
-/// Returns arguments that cannot be decoded as an event shows them: each value as its type writes it.
+/// Returns the form of arguments in an event that cannot be decoded: each value as encoded by its type.
 ///
-/// A type may hide values, such as secrets, so a value that it cannot decode is shown as `***`, and so is a field that no argument
-/// has. Nothing is hidden if the types are plain.
+/// A type may hide values, such as secrets, so a value that its type cannot decode is shown as `***`, and so is a field
+/// without an argument. If the types are plain, nothing is hidden.
 pub(crate) fn shown<T: Arguments>(given: Value) -> Value {
     if are_decided_by_types::<T>() {
         return given;
@@ -164,14 +164,8 @@ pub(crate) fn write<T: Arguments>(arguments: &T) -> Result<Value, Fault> {
     Ok(fields.into())
 }
 
-/// Encodes arguments as JSON text, equal to that of [`write`]; `None` if the two may differ.
-pub(crate) fn write_text<T: Arguments>(arguments: &T) -> Option<String> {
-    let mut fields = Fields::as_text();
-    arguments.write(&mut fields).ok()?;
-    fields.into_text()
-}
-
-/// Returns the value if it decodes as `T`, with whole numbers such as `1.0` written as integers if it only decodes then.
+/// Returns the value if it decodes as `T`. If it only decodes with whole numbers such as `1.0` written as integers,
+/// returns it with these.
 pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, Fault> {
     let error = match T::deserialize(&value) {
         Ok(_) => return Ok(value),

@@ -10,11 +10,8 @@ use serde_json::Value;
 
 use self::serializer::{Bounded, Depth, Part};
 use crate::base::error::Fault;
-use crate::base::json::write_json;
+use crate::base::json::Json;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
-
-/// The memory in bytes that a text has from the start, as in `serde_json`.
-pub(crate) const TEXT_CAPACITY: usize = 128;
 
 /// Serializes a value as JSON of at most [`MAX_VALUE_DEPTH`] levels.
 ///
@@ -30,20 +27,26 @@ pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault>
 /// Serializes a value as JSON text, equal to that of [`to_value`]; `None` if the two may differ or fail.
 ///
 /// They may differ for maps, whose keys may be equal as text, and for numbers that a JSON value rounds.
-pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> Option<String> {
-    let mut text = String::with_capacity(TEXT_CAPACITY);
-    write_text(value, &mut text).then_some(text)
+fn to_text<T: Serialize>(value: &T) -> Option<String> {
+    let is_exceeded = Cell::new(false);
+    serde_json::to_string(&Part::new(value, Depth::of_text(&is_exceeded))).ok()
 }
 
-/// Writes what [`to_text`] returns to the end of `text`; returns whether it could.
-pub(crate) fn write_text<T: Serialize + ?Sized>(value: &T, text: &mut String) -> bool {
-    let is_exceeded = Cell::new(false);
-    write_json(text, &Part::new(value, Depth::of_text(&is_exceeded))).is_ok()
+/// Serializes a value as text where that is the text of its value, and drops it.
+///
+/// # Errors
+///
+/// Returns the faults of [`to_value`].
+pub(crate) fn into_json<T: Serialize>(value: T) -> Result<Json, Fault> {
+    match to_text(&value) {
+        Some(text) => Ok(Json::from_text(text)),
+        None => into_value(value).map(Json::from),
+    }
 }
 
 /// Serializes a value as [`to_value`] does, and drops it.
 ///
-/// A value that is nested too deep is leaked: its `Drop` would overflow the stack.
+/// A value that is nested too deeply is leaked, since its `Drop` would overflow the stack.
 pub(crate) fn into_value<T: Serialize>(value: T) -> Result<Value, Fault> {
     let written = to_value(&value);
     if written.as_ref().is_err_and(Fault::is_too_deep) {

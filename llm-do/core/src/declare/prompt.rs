@@ -5,6 +5,7 @@ mod file;
 #[cfg(not(feature = "attachments"))]
 #[path = "prompt/without_file.rs"]
 mod file;
+mod policy;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -17,6 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) use self::file::read;
 #[cfg(feature = "attachments")]
 pub use self::file::read_anywhere;
+pub use self::policy::AttachmentPolicy;
+pub(crate) use self::policy::USUAL_MAX_BYTES;
 
 /// A text with files.
 ///
@@ -147,15 +150,18 @@ impl Prompt {
         &self.attachments
     }
 
-    /// Reads the files, and returns everything as a message; a blank text becomes `(no input)`.
-    pub(crate) async fn into_message(self, root: &Path) -> Result<Message, String> {
+    /// Reads the files, and returns the prompt as a message; a blank text becomes `(no input)`.
+    pub(crate) async fn into_message(self, root: &Path, policy: &AttachmentPolicy) -> Result<Message, String> {
+        policy.check_count(self.attachments.len())?;
         let text = if self.text.trim().is_empty() { "(no input)".to_owned() } else { self.text };
         let mut parts = vec![UserPart::Text { text }];
         for attached in self.attachments {
-            parts.push(UserPart::Attachment(match attached {
+            let file = match attached {
                 Attached::Data(attachment) => attachment,
-                Attached::Path(path) => read(root.to_owned(), path).await?,
-            }));
+                Attached::Path(path) => read(root.to_owned(), path, policy.max_bytes()).await?,
+            };
+            policy.check(&file)?;
+            parts.push(UserPart::Attachment(file));
         }
         Ok(Message::User { parts })
     }

@@ -1,4 +1,4 @@
-//! A question, and which texts answer it.
+//! A question, and the check of its answers.
 
 use std::collections::BTreeSet;
 
@@ -61,8 +61,8 @@ impl Question {
         Self { accepts_text: true, ..self }
     }
 
-    /// Sets the answer if the user gives an empty one. Default: an empty text, or none of several choices; one choice must
-    /// be given.
+    /// Sets the answer if the user gives an empty one. Default: an empty text, or no choice of several; a single choice
+    /// is required.
     #[must_use]
     pub fn with_default(self, answer: impl Into<String>) -> Self {
         Self { default: Some(answer.into()), ..self }
@@ -79,7 +79,7 @@ impl Question {
         *self == Self::new(self.prompt.as_str())
     }
 
-    /// Returns why the question cannot be asked.
+    /// Returns why the question cannot be asked, if so.
     pub(crate) fn fault(&self) -> Option<String> {
         let mut seen = BTreeSet::new();
         if self.choices.iter().any(|choice| choice.trim().is_empty()) {
@@ -93,7 +93,7 @@ impl Question {
         (!is_choice && !self.accepts_text).then(|| format!("the default `{default}` is not one of the choices"))
     }
 
-    /// Returns the answers in the user's text, or what is wrong with it.
+    /// Returns the answers in the user's text, or the fault of the text.
     pub(crate) fn answers(&self, text: &str) -> Result<Vec<String>, String> {
         let given = text.trim();
         if given.is_empty() {
@@ -114,14 +114,14 @@ impl Question {
         let chosen: Result<BTreeSet<_>, _> =
             parts.iter().map(|part| self.choice(part).ok_or_else(|| part.clone())).collect();
         match chosen {
-            // In the order of the choices, each once.
+            // The answers are in the order of the choices, each once.
             Ok(chosen) => Ok(self.choices.iter().filter(|choice| chosen.contains(*choice)).cloned().collect()),
             Err(_) if self.accepts_text => Ok(vec![given.to_owned()]),
             Err(unknown) => Err(format!("`{unknown}` is not one of the {} choices", self.choices.len())),
         }
     }
 
-    /// Returns the choice that a text names, by its own text or by its number.
+    /// Returns the choice with the given text or number.
     fn choice(&self, text: &str) -> Option<String> {
         let text = text.trim();
         let equal = self.choices.iter().find(|choice| choice.trim() == text);
@@ -131,7 +131,7 @@ impl Question {
     }
 }
 
-/// Returns the parts of a JSON list of texts, or else of a text with commas.
+/// Returns the items of a JSON list of texts, or else of a text with commas.
 fn parts(text: &str) -> Vec<String> {
     let list = serde_json::from_str::<Vec<String>>(text);
     list.unwrap_or_else(|_| {

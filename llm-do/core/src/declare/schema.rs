@@ -18,7 +18,6 @@ mod graph;
 mod limits;
 mod property;
 mod rules;
-mod simple;
 mod subschemas;
 #[cfg(feature = "mcp")]
 mod usable;
@@ -64,7 +63,8 @@ pub(crate) fn of<T: JsonSchema>() -> Value {
     schema.into()
 }
 
-/// Returns the schema of a tool's arguments: as [`of`], without a description, since a tool's stands beside its schema.
+/// Returns the schema of a tool's arguments: as [`of`], without a description, since the tool's description is sent
+/// beside its schema.
 ///
 /// `properties` is always present.
 pub(crate) fn of_arguments<T: JsonSchema>() -> Value {
@@ -133,7 +133,7 @@ fn has_optional(schema: &Value) -> bool {
     schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys()).any(|name| !is_required(name))
 }
 
-/// The property that holds an output whose schema is not an object: providers accept only objects.
+/// The property with an output whose schema is not an object, since providers accept only objects.
 pub(crate) const WRAPPER: &str = "result";
 
 /// The schema of a worker's output, as it is sent to a model.
@@ -175,7 +175,7 @@ fn is_plain(schema: &Value) -> bool {
     schema.as_object().is_some_and(|schema| schema.keys().all(|key| key == "type" || key == "description"))
 }
 
-/// Redirects references to the root, or to a part of it but its definitions, to their place once it is wrapped.
+/// Redirects references to the root, or to a part of it other than its definitions, to their place after wrapping.
 fn lower_references(schema: &mut Value) {
     match schema {
         Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match (key.as_str(), value) {
@@ -194,7 +194,7 @@ fn lower_references(schema: &mut Value) {
 /// The keywords whose value has a schema for each name.
 const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
-/// The keywords with definitions: `definitions` is the word of earlier drafts.
+/// The keywords with definitions; `definitions` is from earlier drafts.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
 fn is_lowered(reference: &str) -> bool {
@@ -202,7 +202,7 @@ fn is_lowered(reference: &str) -> bool {
     reference == "#" || step.is_some_and(|step| !DEFINITIONS.contains(&step))
 }
 
-/// Wraps a schema in an object; its definitions stay at the root, where references point to.
+/// Wraps a schema in an object; its definitions stay at the root, where references point.
 fn wrap(mut schema: Value) -> Value {
     lower_references(&mut schema);
     let mut definitions = Vec::new();

@@ -31,7 +31,7 @@ pub struct SubtaskRequest {
     inputs: Map<String, Value>,
     #[serde(default)]
     hints: Vec<String>,
-    /// Why an input is not taken.
+    /// Why an input is invalid, if one is.
     #[serde(skip)]
     fault: Option<String>,
 }

@@ -2,7 +2,6 @@
 
 mod direct_call;
 mod on_unknown;
-mod result_form;
 mod returned;
 mod tool_return;
 mod typed_error;
@@ -19,12 +18,10 @@ use serde_json::Value;
 
 pub use self::direct_call::{CalledDirectly, DirectCall};
 pub use self::on_unknown::OnUnknown;
-pub use self::result_form::ResultForm;
 pub use self::returned::{
     Failure, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue,
     Yields,
 };
-pub(crate) use self::tool_return::Content;
 pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 pub use self::typed_error::{ErrorProbe, NoErrorType, TypedError, assert_fallible};
 pub use self::worker_output::WorkerOutput;
@@ -89,10 +86,11 @@ pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> 
         .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: Fault::reading(&error).to_string() })
 }
 
-/// What a call of a tool changes; by default it determines whether a call needs approval.
+/// The effect of a call of a tool; by default it determines whether a call needs approval.
 ///
-/// A tool declares it. That of a worker follows from its tools, and so does that of a script that declares none. What an effect changes
-/// for approval, concurrency, resumed runs and clients is listed at [`#[tool]`](macro@llm_do_macros::tool#effects).
+/// A tool declares its effect. The effect of a worker follows from its tools, as does the effect of a script that
+/// declares none. The consequences for approval, concurrency, resumed runs and clients are listed at
+/// [`#[tool]`](macro@llm_do_macros::tool#effects).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -109,7 +107,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Returns the word for it, as in JSON.
+    /// Returns the name of the effect, as in JSON.
     #[doc(hidden)]
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -121,7 +119,7 @@ impl Effect {
         }
     }
 
-    /// Returns the rank by what a call may do: of several effects, the highest covers all.
+    /// Returns the severity of an effect: of several effects, the highest covers all.
     pub(crate) const fn severity(self) -> u8 {
         match self {
             Self::ReadOnly => 0,
@@ -131,7 +129,7 @@ impl Effect {
         }
     }
 
-    /// Returns the effect of doing both.
+    /// Returns the combined effect.
     pub(crate) fn union(self, other: Self) -> Self {
         if other.severity() > self.severity() { other } else { self }
     }

@@ -1,4 +1,4 @@
-//! Toolsets as types: which items a tool, worker or entry may call, checked by the compiler.
+//! Toolsets as types: the callees of a tool, worker or entry, checked by the compiler.
 
 mod check;
 mod effect;
@@ -63,5 +63,5 @@ pub enum Anything {}
 #[diagnostic::do_not_recommend]
 impl<T> Declares<T> for Anything {}
 
-/// Whether a call by name is to a worker is checked when it is made.
+/// A call by name is checked to be a call of a worker when it is made.
 impl TakesHistory for Anything {}

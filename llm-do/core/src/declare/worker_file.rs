@@ -25,7 +25,7 @@ pub(crate) const EXTENSIONS: [&str; 2] = ["worker", "agent"];
 /// The tools and toolsets that a worker file names, or the keys of a tool file, each with its line.
 pub(crate) type ToolLines = Vec<(String, usize)>;
 
-/// The line of a tool that no line names, such as those of a subagent without `tools`.
+/// The line of a tool that no line names, such as the tools of a subagent without `tools`.
 pub(crate) const IMPLIED: usize = 0;
 
 /// A worker file that was read.
@@ -34,7 +34,7 @@ pub(crate) const IMPLIED: usize = 0;
 pub struct LoadedFile {
     path: PathBuf,
     tools: ToolLines,
-    /// The tools that it takes away, if the file has the format of another program.
+    /// The tools that it removes, if the file has the format of another program.
     foreign: Option<Vec<String>>,
 }
 
@@ -43,13 +43,14 @@ impl LoadedFile {
         Self { path, tools, foreign: None }
     }
 
-    /// Marks a file in the format of another program, whose faults do not end the project; without these tools.
+    /// Marks a file in the format of another program, whose faults do not end the project; `without` are the tools that
+    /// it removes.
     #[cfg(feature = "project")]
     pub(crate) fn foreign(self, without: Vec<String>) -> Self {
         Self { foreign: Some(without), ..self }
     }
 
-    /// Returns the tools that a file in the format of another program takes away; `None` for a file of this program.
+    /// Returns the tools that a file in the format of another program removes; `None` for a file of this program.
     pub(crate) fn taken_away(&self) -> Option<&[String]> {
         self.foreign.as_deref()
     }
@@ -219,7 +220,7 @@ pub(crate) struct ReadWorker {
     pub(crate) context: Option<Located<Context>>,
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) servers: Vec<McpServerItem>,
-    /// The class of Python whose fields it would take, which cannot be read.
+    /// The Python class for its arguments, which cannot be read.
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) unread_class: Option<Located<String>>,
 }

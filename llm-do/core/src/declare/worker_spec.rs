@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use llm_do_providers::{ServerSideTool, Settings};
 use llm_do_worker_file::{
-    BLANK_REASON, MODEL_CHOICE, NOT_AN_OBJECT, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS, check_worker_name,
+    BLANK_REASON, MODEL_CHOICE, NOT_AN_OBJECT, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS, check_max_result,
+    check_worker_name,
 };
 use serde_json::Value;
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
 use crate::declare::nesting;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::schema::{depth_fault, untrusted_schema_fault};
 use crate::declare::tool::{Effect, WorkerOutput};
 
@@ -90,13 +92,13 @@ pub struct WorkerSpec {
     /// Whether its model calls the tools by code.
     pub(crate) code: bool,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
-    /// What it states that a call may change; `Undeclared` if that follows from its tools.
+    /// The declared effect of a call; `Undeclared` if it is derived from its tools.
     pub(crate) effect: Effect,
-    /// Why that is less than its tools may change.
+    /// The reason that it is weaker than the effects of its tools.
     pub(crate) effect_reason: Option<String>,
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
-    /// The registered item whose arguments it takes, until a registry has replaced this by their schema.
+    /// The registered item whose arguments it takes, until a registry has replaced this with their schema.
     pub(crate) input_of: Option<String>,
     pub(crate) output_schema: Option<Value>,
     /// Whether the schema of the output comes from a Rust type.
@@ -108,7 +110,13 @@ pub struct WorkerSpec {
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     pub(crate) limits: Option<Limits>,
+    pub(crate) max_result: Option<u64>,
+    pub(crate) attachments: AttachmentPolicy,
     pub(crate) timeout: Option<Duration>,
+    /// The tool that answers first.
+    pub(crate) hybrid: Option<String>,
+    /// The tool that it is compared with, at every how many calls.
+    pub(crate) shadow: Option<(String, u64)>,
 }
 
 impl WorkerSpec {
@@ -137,7 +145,11 @@ impl WorkerSpec {
             max_turns: 20,
             retries: 2,
             limits: None,
+            max_result: None,
+            attachments: AttachmentPolicy::default(),
             timeout: None,
+            hybrid: None,
+            shadow: None,
         }
     }
 
@@ -189,18 +201,20 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets what a call may change. Default: all that its tools may change, which [`Effect::Undeclared`] stands for too.
+    /// Sets the effect of a call. Default: the combined effects of its tools, which [`Effect::Undeclared`] also stands
+    /// for.
     ///
-    /// An effect that is weaker than that of one of its tools is an error when the runtime is built, unless
+    /// An effect that is weaker than the effect of one of its tools is an error when the runtime is built, unless
     /// [`effect_reason`](Self::effect_reason) states why it holds.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self
     }
 
-    /// Sets why a call changes less than its tools may, such as that its instructions only have it read. Default: none.
+    /// Sets the reason that a call has a weaker effect than its tools, such as that its instructions only let it read.
+    /// Default: none.
     ///
-    /// It goes with [`effect`](Self::effect). The runtime believes it.
+    /// It belongs to [`effect`](Self::effect). The runtime does not check it.
     pub fn effect_reason(mut self, reason: impl Into<String>) -> Self {
         self.effect_reason = Some(reason.into());
         self
@@ -234,7 +248,7 @@ impl WorkerSpec {
         self
     }
 
-    /// Returns a schema that is shallow enough for recursive functions; drops any other and remembers its name.
+    /// Returns a schema that is shallow enough for recursive functions; drops a deeper schema and records its name.
     fn keep_shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
         self.too_deep.retain(|known| *known != what);
         let shallow = nesting::shallow(schema).ok();
@@ -262,15 +276,29 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets how often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried. Default: 2.
+    /// Sets the maximum number of consecutive retries of the output, of invalid arguments of one tool, or of equal
+    /// calls that fail. Default: 2.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Sets what a call and all calls below it may use. Default: the run's limits.
+    /// Sets the limits of a call and all calls below it. Default: the run's limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);
+        self
+    }
+
+    /// Sets how many bytes its model gets of a result of a tool, at least 1,024. Default: set by the
+    /// [runtime](crate::session::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
+    pub fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
+        self
+    }
+
+    /// Sets which files its prompt may have. Default: any, of at most 20 MiB each if they are read.
+    pub fn attachments(mut self, policy: AttachmentPolicy) -> Self {
+        self.attachments = policy;
         self
     }
 
@@ -278,6 +306,27 @@ impl WorkerSpec {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+
+    /// Has this tool answer first, as [`RuntimeBuilder::hybrid`](https://docs.rs/llm-do/latest/llm_do/runtime/struct.RuntimeBuilder.html#method.hybrid)
+    /// does, which takes precedence. Default: none. A worker that a model or code creates during a run answers alone.
+    pub fn hybrid(mut self, tool: impl Into<String>) -> Self {
+        self.hybrid = Some(tool.into());
+        self
+    }
+
+    /// Compares it with a tool at every `every`-th call. Default: none.
+    ///
+    /// Of the tool of [`hybrid`](Self::hybrid), the worker checks the answers in the background; any other tool runs beside the worker.
+    /// An event reports whether they agree.
+    pub fn shadow(mut self, tool: impl Into<String>, every: u64) -> Self {
+        self.shadow = Some((tool.into(), every));
+        self
+    }
+
+    /// Returns the tool that answers first, and the one that it is compared with.
+    pub(crate) fn compared_with(&self) -> impl Iterator<Item = &String> {
+        self.hybrid.iter().chain(self.shadow.as_ref().map(|(tool, _)| tool))
     }
 
     /// Returns all faults of the definition.
@@ -298,6 +347,8 @@ impl WorkerSpec {
         if self.timeout.is_some_and(|time| time.is_zero()) {
             faults.push(ZERO_TIMEOUT.to_owned());
         }
+        faults.extend(self.max_result.and_then(|bytes| check_max_result(bytes).err()));
+        faults.extend(self.attachments.faults().map(|fault| format!("`attachments`: {fault}")));
         let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
         for (what, schema) in schemas.into_iter().filter_map(|(what, schema)| Some((what, schema.as_ref()?))) {
             if !(self.is_typed && what == "output_schema") {

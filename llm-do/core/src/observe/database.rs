@@ -1,4 +1,4 @@
-//! One file of SQLite: what waits to be written is committed together, and reads do not wait for it.
+//! An SQLite file: queued writes are committed together, and reads do not wait for writes.
 
 mod access;
 mod error;
@@ -24,15 +24,14 @@ pub(crate) use self::error::DatabaseError;
 pub(crate) use self::file::DatabaseFile;
 pub(crate) use self::open::Component;
 
-/// A file of SQLite. Clones share it; dropping the last one waits until all queued writes are committed.
+/// An SQLite file. Clones share it; dropping the last one waits until all queued writes are committed.
 ///
-/// All writes go through one thread, which commits together what waits: so a write costs a part of a sync of the disk.
-/// A write that is acknowledged survives a loss of power. Several processes may have the file open: their commits wait
-/// for each other.
+/// All writes go through one thread, which commits queued writes together, with one sync of the disk. A write that is
+/// acknowledged survives a loss of power. Several processes may open the file: their commits wait for each other.
 #[derive(Clone)]
-pub(crate) struct Database(Arc<Shared>);
+pub(crate) struct Database(Arc<SharedDatabase>);
 
-struct Shared {
+struct SharedDatabase {
     path: Arc<Path>,
     access: Access,
 }
@@ -46,7 +45,7 @@ impl Database {
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
         let path = open::prepare(path)?;
         let access = Access::open(&path)?;
-        Ok(Self(Arc::new(Shared { path, access })))
+        Ok(Self(Arc::new(SharedDatabase { path, access })))
     }
 
     /// Creates the tables of a component, or migrates them to this version. Blocks.
@@ -61,7 +60,7 @@ impl Database {
 
     /// Makes changes, and returns the result of `change` once they are committed.
     ///
-    /// If `change` fails, its changes are undone, and others that are committed with it are not affected. Dropping the
+    /// If `change` fails, its changes are undone; other changes in the same commit are not affected. Dropping the
     /// future does not stop a change.
     ///
     /// # Errors
@@ -75,7 +74,7 @@ impl Database {
         self.write_noting(change, |_| ()).await
     }
 
-    /// The same, for sync code; must not be called inside of a change or a read.
+    /// Makes changes like [`write`](Self::write), in sync code. Must not be called inside a change or a read.
     pub(crate) fn write_blocking<T, F>(&self, change: F) -> Result<T, DatabaseError>
     where
         T: Send + 'static,
@@ -88,7 +87,8 @@ impl Database {
         receiver.recv().unwrap_or_else(|_| Err(self.panicked()))
     }
 
-    /// The same, and shows the result to `note` as soon as the changes are committed, even if the future is dropped.
+    /// Makes changes like [`write`](Self::write), and calls `note` with the result as soon as they are committed, even
+    /// if the future is dropped.
     ///
     /// `note` runs on the writer's thread, before later changes are made: it must be quick.
     pub(crate) async fn write_noting<T, F, N>(&self, change: F, note: N) -> Result<T, DatabaseError>
@@ -100,9 +100,10 @@ impl Database {
         self.write_with(true, change, note).await
     }
 
-    /// The same, for a change whose parts need not be undone together: it costs less.
+    /// Makes changes like [`write_noting`](Self::write_noting), without a savepoint.
     ///
-    /// If one of its statements fails, those before it stay: the caller must see to it that they have no effect then.
+    /// If one of the statements fails, the statements before it stay: the caller must ensure that they have no effect
+    /// then.
     pub(crate) async fn write_without_savepoint<T, F, N>(&self, change: F, note: N) -> Result<T, DatabaseError>
     where
         T: Send + 'static,
@@ -135,7 +136,7 @@ impl Database {
         self.write_then(change, drop);
     }
 
-    /// Queues changes; `then` gets their result on the writer's thread.
+    /// Queues changes; calls `then` with their result on the writer thread.
     fn write_then<T, F, D>(&self, change: F, then: D)
     where
         T: Send + 'static,
@@ -145,7 +146,7 @@ impl Database {
         self.0.access.write(true, change, then);
     }
 
-    /// Reads in one snapshot, off the async threads.
+    /// Reads in one snapshot, on a reader thread.
     ///
     /// # Errors
     ///
@@ -160,7 +161,7 @@ impl Database {
         receiver.await.unwrap_or_else(|_| Err(self.panicked()))
     }
 
-    /// The same, for tests in sync code.
+    /// Reads in one snapshot, for tests in sync code.
     #[cfg(test)]
     pub(crate) fn read_blocking<T, F>(&self, read: F) -> Result<T, DatabaseError>
     where
@@ -174,7 +175,7 @@ impl Database {
         receiver.recv().unwrap_or_else(|_| Err(self.panicked()))
     }
 
-    /// Returns a number that has changed if any process, this one too, has written since the last look.
+    /// Returns a number that changes whenever any process, including this one, has written since the last call.
     pub(crate) async fn version(&self) -> Result<i64, DatabaseError> {
         let shared = Arc::clone(&self.0);
         let read = move || shared.access.version(&shared.path);
@@ -185,7 +186,7 @@ impl Database {
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| Err(self.panicked()))
     }
 
-    /// Gives the space of deleted rows back to the file system.
+    /// Returns the space of deleted rows to the file system.
     pub(crate) async fn shrink(&self) -> Result<(), DatabaseError> {
         let (sender, receiver) = oneshot::channel();
         self.0.access.shrink(move |result| drop(sender.send(result)));

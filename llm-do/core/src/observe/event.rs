@@ -10,6 +10,8 @@ mod effects;
 mod flush;
 mod json_lines;
 mod kind;
+mod label;
+mod origin;
 mod parts;
 mod planned;
 mod queue;
@@ -42,6 +44,8 @@ pub(crate) use self::flush::flush;
 pub use self::flush::flush_with_timeout;
 pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;
+pub use self::label::Label;
+pub use self::origin::{ArgumentOrigin, ResultOrigin, ValueOrigin};
 pub use self::parts::{EventPart, FileInfo};
 pub use self::planned::{PlannedApproval, PlannedKind};
 pub use self::queue::{CAPACITY, Queue};
@@ -51,6 +55,7 @@ pub use self::spans::TracingSink;
 pub use self::terminal::{Answers, BAR, Rows, TerminalWriter, with_value};
 pub use self::terminal::{Terminal, Verbosity};
 pub use self::value::EventValue;
+pub use crate::base::mend::Mend;
 
 /// One thing that happened in a run.
 ///
@@ -118,7 +123,7 @@ pub trait EventSink: Debug + Send + Sync {
 
     /// Returns whether a root call that finishes waits for [`flush`](Self::flush). Default: yes.
     ///
-    /// For a sink whose output is read later, such as a log: waiting takes longer than its events.
+    /// Return false for a sink whose output is read later, such as a log.
     fn is_awaited(&self) -> bool {
         true
     }

@@ -34,23 +34,25 @@ pub use self::check::{Checked, ReplayCheck};
 #[cfg(feature = "restate")]
 pub(crate) use self::engine::{EngineJournal, EngineRequest};
 pub use self::error::JournalError;
-pub use self::file::{FileJournal, Records};
+pub use self::file::{FileJournal, RecordingJournal, Records};
 #[cfg(feature = "restate")]
 pub(crate) use self::follow::FollowJournal;
 pub use self::key::digest;
 pub use self::key::name as called;
-pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep};
+pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, REVIEW, digest_of_text};
+pub use self::key::{is_in_chat, run_of};
 pub use self::memory::MemoryJournal;
 pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
+pub(crate) use self::promise::CONTEXT;
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub(crate) use self::settlement::begun_step;
 pub use self::settlement::{Settlement, UnknownCall};
 #[cfg(feature = "serve")]
-pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
+pub use self::sqlite::{Expired, JournalFile, OpenPromise, Retention, RunRecords, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
-pub(crate) use self::sqlite::{Fence, delete_run, lease, promises, read_records, tables as sqlite_tables};
+pub(crate) use self::sqlite::{Fence, RecordList, delete_run, lease, promises, read_records, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.
@@ -134,8 +136,8 @@ pub type StepFuture = BoxFuture<'static, LocalOutcome>;
 pub trait Journal: Debug + Send + Sync + 'static {
     /// Replays or performs a single effect: a model's answer, or the body of a tool that makes no calls.
     ///
-    /// If the step is recorded, its value is returned and `local` is never polled. Otherwise `local` runs; what it comes to is
-    /// [recorded](LocalOutcome::Record) before it is returned, or [only returned](LocalOutcome::Skip).
+    /// If the step is recorded, its value is returned and `local` is never polled. Otherwise `local` runs; its outcome
+    /// is [recorded](LocalOutcome::Record) before it is returned, or [only returned](LocalOutcome::Skip).
     ///
     /// [`MemoryJournal`] and [`FileJournal`] delay an unrecorded step until the recorded concurrent calls of the same parent
     /// have begun. If those calls are not made, the program has changed, and a recorded effect could run a second time under
@@ -165,7 +167,7 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// An approval by a mode or a rule is not recorded: `local` [skips](LocalOutcome::Skip) it. A denial by a mode or a rule
     /// is recorded if it is sent to a model, or once code begins another step after it.
     ///
-    /// `local` asks, and checks the answer. What it asks is first stored with [`promise`](Self::promise). Default:
+    /// `local` asks, and checks the answer. The question is first stored with [`promise`](Self::promise). Default:
     /// [`step`](Self::step).
     ///
     /// # Errors
@@ -175,14 +177,16 @@ pub trait Journal: Debug + Send + Sync + 'static {
         self.step(step, local).await
     }
 
-    /// Stores what a step asks a person, before the approver or the input handler is asked; returns the promise of the answer.
+    /// Stores the question of a step to a person, before the approver or the input handler is asked; returns the
+    /// promise of the answer.
     ///
-    /// The answer may be given later, in any process, under the [id](Promise::id) of the promise, which the request has in
-    /// [`ApprovalRequest::promise`](crate::plane::approval::ApprovalRequest::promise) or
-    /// [`InputRequest::promise`](crate::plane::user_input::InputRequest::promise). The first answer holds: that of the promise, or that of the
-    /// approver or handler; if the promise has one already, they are not asked. A run that is resumed asks again with the same
-    /// key, and gets what was answered meanwhile; if its request is another one, and not only in the description of the tool, the
-    /// answer does not count. With another request, the promise may have another id.
+    /// The answer may be given later, in any process, under the [id](Promise::id) of the promise, which the request has
+    /// in [`ApprovalRequest::promise`](crate::plane::approval::ApprovalRequest::promise) or
+    /// [`InputRequest::promise`](crate::plane::user_input::InputRequest::promise). The first answer holds, whether it answers the
+    /// promise or comes from the approver or handler; if the promise already has an answer, they are not asked. A
+    /// resumed run asks again with the same key, and receives an answer that was given meanwhile. If its request
+    /// differs in more than the description of the tool, that answer does not count, and the promise may have another
+    /// id.
     ///
     /// An answer is JSON. To an approval: `{"decision": "approve"}`, if needed with a `"scope"` of `"call"`, `"caller"` or
     /// `"run"`; `{"decision": "edit", "arguments": {..}}`; or `{"decision": "deny", "reason": ".."}`. To a question: a text, as
@@ -237,10 +241,11 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Returns whether a value is recorded under a step's key, without replaying it.
     ///
-    /// A call whose result is recorded needs no approval, and no rule is applied to it.
+    /// A call whose result is recorded needs no approval, and no rule applies to it. A worker looks here for a
+    /// [message](StepKind::Message) before each of its requests.
     ///
-    /// Called in async code, so it must not read a file. Default: `false`. A mode or rule then decides again on resume about calls
-    /// whose effects are recorded, and a call that began and has no result is refused.
+    /// Called in async code, so it must not read a file. Default: `false`. On resume, a mode or rule then decides again
+    /// about calls whose effects are recorded, a call that began and has no result is refused, and messages to a run are not replayed.
     fn is_recorded(&self, key: &str) -> bool {
         let _ = key;
         false
@@ -256,8 +261,9 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Returns whether steps inside the call of a key are recorded, or have asked a person, other than decisions about the call itself.
     ///
-    /// The approver cannot edit the arguments of such a call: it has run in part. Such a call of a tool that may act itself or in
-    /// its steps is followed through them, and not asked about again. Default: `false`; edits are not refused.
+    /// The approver cannot edit the arguments of such a call, since it has run in part. If its tool may act both itself
+    /// and in its steps, the call is replayed through its steps without a question. Default: `false`; edits are not
+    /// refused.
     fn has_recorded_steps(&self, key: &str) -> bool {
         let _ = key;
         false
@@ -265,7 +271,7 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Returns whether calls of `parent` are recorded that this process has not made yet.
     ///
-    /// The run has then passed this place before: with code that is older than a [version](crate::plane::context::CallContext::version) that
+    /// If so, the run has passed this place before, with code from before a [version](crate::plane::context::CallContext::version) that
     /// is not recorded. Default: [`is_replaying`](Self::is_replaying).
     fn has_later_steps(&self, parent: &str) -> bool {
         let _ = parent;

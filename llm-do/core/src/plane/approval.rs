@@ -3,7 +3,7 @@
 //! For each call, the [`Policy`] of the program and what tools declare give one [`Rule`]: the call runs, is blocked, or needs
 //! approval. In the last case, it becomes an [`ApprovalRequest`], which is submitted to the [`Approvals`] of its run. There, the
 //! [`ApprovalMode`] decides about it, or an approval in memory that covers equal calls. Otherwise it waits in the approval queue,
-//! where equal requests of one caller share an answer, until the [`Approver`] returns a [`Decision`]; an [`ApprovalInbox`] is the
+//! where equal requests of one caller share an answer, until the [reviewer](Policy::reviewer) decides, or the [`Approver`] returns a [`Decision`]; an [`ApprovalInbox`] is the
 //! approver whose requests another task answers. While edited arguments cannot run, the approver is asked again. The result is an
 //! `Approval`: the verdict with the edited arguments, who decided, and the [scope](ApprovalScope). The journal records it, an event
 //! reports it, and the memory keeps it if it covers more than its call.
@@ -20,6 +20,7 @@ mod policy;
 mod queue;
 mod request;
 mod review;
+mod reviewer;
 mod rule;
 mod rule_set;
 mod rules;
@@ -42,38 +43,44 @@ pub use self::overview::{ApprovalOverview, RememberedApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub(crate) use self::request::{LazyRequest, may_have_happened};
-pub(crate) use self::review::ShowPreview;
+pub(crate) use self::review::{OpenReview, ShowPreview};
+pub(crate) use self::reviewer::Reviewer;
+pub use self::reviewer::{CallReview, ReviewVerdict};
 pub(crate) use self::rule::AppliedRule;
 pub use self::rule::Rule;
 pub(crate) use self::submitted::SubmittedRequest;
 use crate::base::error::CallError;
+use crate::base::usage::UsageTree;
 use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
 use crate::plane::registry::{Prepared, Registered};
 
-/// Why a call does not run that has happened.
+/// The reason that a call does not run if it has happened.
 const HAPPENED: &str = "the call has happened already, and its result was given";
 
-/// What was decided about a call, in the form in which a journal records it.
+/// A decision about a call, in the form in which a journal records it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Approval {
     verdict: Verdict,
     pub(crate) by: DecidedBy,
-    /// Which equal calls run without another request. Default in older records: this call only.
+    /// The equal calls that run without another request. Default in older records: this call only.
     #[serde(default)]
     pub(crate) scope: ApprovalScope,
-    /// What the call acted on besides its arguments; `None` in older records.
+    /// The environment that the call acted on besides its arguments; `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) environment: Option<EnvironmentDigest>,
     /// Whether a denial ends the run instead of being returned to a model. Default in older records: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) stops: bool,
+    /// What its review used, so that a replay counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Box<UsageTree>>,
 }
 
 /// Whether a call may run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
-    /// The call may run: with these arguments, or else with its own.
+    /// The call may run, with these arguments if present, or else with its own.
     Approved(Option<Value>),
     /// The call began before, and has happened, with this result.
     Happened(Value),
@@ -85,7 +92,7 @@ enum Verdict {
 
 impl Approval {
     fn new(verdict: Verdict, by: DecidedBy) -> Self {
-        Self { verdict, by, scope: ApprovalScope::Call, environment: None, stops: false }
+        Self { verdict, by, scope: ApprovalScope::Call, environment: None, stops: false, usage: None }
     }
 
     pub(crate) fn approved(by: DecidedBy) -> Self {
@@ -97,7 +104,7 @@ impl Approval {
         Self::new(Verdict::Approved(arguments), DecidedBy::Approver)
     }
 
-    /// Says that the call has happened already.
+    /// Reports that the call has already happened.
     fn happened(result: Value) -> Self {
         Self::new(Verdict::Happened(result), DecidedBy::Approver)
     }
@@ -129,7 +136,7 @@ impl Approval {
         self.stops && self.by == DecidedBy::Policy
     }
 
-    /// Returns the result of the call, if it has happened, by the answer of the approver.
+    /// Returns the result of the call, if it has happened according to the approver.
     pub(crate) fn result(&self) -> Option<&Value> {
         match &self.verdict {
             Verdict::Happened(result) => Some(result),
@@ -145,7 +152,7 @@ impl Approval {
         }
     }
 
-    /// Returns the arguments by which the approver replaced those of the call.
+    /// Returns the arguments with which the approver replaced those of the call.
     pub(crate) fn edited_arguments(&self) -> Option<&Value> {
         match &self.verdict {
             Verdict::Approved(edited) => edited.as_ref(),
@@ -153,7 +160,8 @@ impl Approval {
         }
     }
 
-    /// Returns the arguments by which the approver replaced those of the call `tool`; the error of a call that may not run.
+    /// Returns the arguments with which the approver replaced those of the call `tool`, or the error of a call that may
+    /// not run.
     pub(crate) fn into_edit(self, tool: &str) -> Result<Option<Value>, CallError> {
         let tool = tool.to_owned();
         match self.verdict {
@@ -173,11 +181,11 @@ impl Approval {
         }
     }
 
-    /// Returns it for events: with edited arguments as their types write them, which may hide secrets.
+    /// Returns the approval for events: edited arguments are serialized by their types, which may hide secrets.
     pub(crate) fn masked(&self, tool: &Registered) -> Self {
         let shown = |edited: &Value| -> Option<Value> {
-            let decoded = Prepared::decode(tool, edited.clone(), true).ok()?;
-            Some(decoded.arguments().ok()?.into_owned())
+            let decoded = Prepared::decode(tool, edited.clone()).ok()?;
+            Some(decoded.arguments().ok()?.value().clone())
         };
         let mut masked = self.clone();
         if let Verdict::Approved(Some(edited)) = &mut masked.verdict
@@ -189,7 +197,7 @@ impl Approval {
         masked
     }
 
-    /// Returns the event about it; `rule` is the source of the rule for the call.
+    /// Returns the event about the approval; `rule` is the source of the rule for the call.
     pub(crate) fn event(&self, rule: RuleSource, replayed: bool) -> EventKind {
         let (approved, reason, edited) = match &self.verdict {
             Verdict::Approved(edited) => (true, None, edited.clone()),
@@ -199,15 +207,16 @@ impl Approval {
         EventKind::ApprovalDecided { approved, by: self.by, rule, reason, edited, scope: self.scope, replayed }
     }
 
-    /// Returns whether a recorded one holds for a call that acts on `environment`: an approval holds for what it was given for.
+    /// Returns whether a recorded approval holds for a call that acts on `environment`; it must have been given for the
+    /// same environment.
     pub(crate) fn holds_for(&self, environment: &EnvironmentDigest) -> bool {
         !self.is_approved() || self.environment.as_ref().is_none_or(|own| own == environment)
     }
 
-    /// Returns whether a recorded one holds in a later process: those of the approver and all denials do.
+    /// Returns whether a recorded approval holds in a later process: those of the approver do, and the reviewer, and all denials.
     ///
     /// An approval by a mode or rule does not, since the mode or rule may have changed.
     pub(crate) fn is_lasting(&self) -> bool {
-        self.by == DecidedBy::Approver || !self.is_approved()
+        self.by.is_judgment() || !self.is_approved()
     }
 }

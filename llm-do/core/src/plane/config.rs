@@ -1,4 +1,4 @@
-//! The configuration of a session, as its builder sets it and its runs read it.
+//! The configuration of a session, which its builder sets and its runs read.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -14,20 +14,20 @@ use crate::base::usage::Limits;
 use crate::declare::tool::OnUnknown;
 use crate::observe::event;
 use crate::observe::journal::Journal;
-use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::history_processor::{Compaction, HistoryProcessor};
 use crate::plane::instance::CLOSE_TIMEOUT;
 use crate::plane::user_input::InputHandler;
 
-/// The maximum number of nested workers, unless the builder sets another.
+/// The default maximum nesting of workers.
 const MAX_DEPTH: u32 = 5;
 
-/// How many tools a request may have, unless the builder sets another limit: with more, models choose worse.
+/// The default maximum number of tools in a request; models choose worse among more tools.
 const MAX_TOOLS: usize = 40;
 
-/// How many read-only calls of one turn may run concurrently, unless the builder sets another limit.
+/// The maximum number of concurrent read-only calls in one turn, unless the builder sets another limit.
 const MAX_CONCURRENT_CALLS: NonZeroUsize = NonZeroUsize::new(16).expect("it is not 0");
 
-/// The configuration of a session; each value is documented at the method of the builder that sets it.
+/// The configuration of a session; the methods of the builder document each value.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionConfig {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
@@ -37,10 +37,12 @@ pub(crate) struct SessionConfig {
     pub(crate) project_root: PathBuf,
     pub(crate) working_folder: WorkingFolder,
     pub(crate) max_depth: u32,
-    /// How many tools a worker's request has before its model has to search for them.
+    /// The maximum number of tools in a worker's request; with more tools, the model has to search for them.
     pub(crate) max_tools: usize,
-    /// How many read-only calls of one turn may run concurrently.
+    /// The maximum number of concurrent read-only calls in one turn.
     pub(crate) max_concurrent_calls: NonZeroUsize,
+    /// How many bytes a model gets of a result, if it is set.
+    pub(crate) max_result: Option<u64>,
     pub(crate) limits: Option<Arc<Limits>>,
     /// Limits of workers by name, which replace the workers' own.
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
@@ -53,10 +55,12 @@ pub(crate) struct SessionConfig {
     pub(crate) content: bool,
     /// Whether a denied call ends the run instead of being returned to the model.
     pub(crate) end_on_denial: bool,
-    /// What is done about a call whose outcome is not known, of a tool without a setting.
+    /// What happens to a call with an unknown outcome, of a tool without a setting.
     pub(crate) on_unknown: OnUnknown,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
+    /// What keeps requests within the window of the model, unless it is off.
+    pub(crate) compaction: Option<Arc<Compaction>>,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
     pub(crate) journal: Option<Arc<dyn Journal>>,
 }
@@ -64,13 +68,13 @@ pub(crate) struct SessionConfig {
 /// The folder that tools of the working directory use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WorkingFolder {
-    /// That of the process.
+    /// The working directory of the process.
     #[default]
     OfProcess,
-    /// The root of the project, of a session with the files of one.
+    /// The root of the project, for a session with a project.
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of projects"))]
     OfProject,
-    /// One that the user names.
+    /// A folder that the user names.
     #[cfg_attr(not(feature = "filesystem"), allow(dead_code, reason = "of the command line"))]
     Given(PathBuf),
 }
@@ -86,6 +90,7 @@ impl Default for SessionConfig {
             max_depth: MAX_DEPTH,
             max_tools: MAX_TOOLS,
             max_concurrent_calls: MAX_CONCURRENT_CALLS,
+            max_result: None,
             limits: None,
             worker_limits: HashMap::new(),
             prices: Arc::new(PriceTable::builtin()),
@@ -97,6 +102,7 @@ impl Default for SessionConfig {
             on_unknown: OnUnknown::default(),
             clock: Arc::new(SystemClock),
             input_handler: None,
+            compaction: Some(Arc::new(Compaction::default())),
             processors: Arc::default(),
             journal: None,
         }

@@ -9,6 +9,7 @@ mod host;
 mod inject;
 mod journaled;
 mod metered;
+mod origins;
 mod requests;
 mod thread;
 mod time;
@@ -26,7 +27,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub use self::ask::Ask;
-pub(crate) use self::frame::{CallFrame, Variant};
+pub(crate) use self::ask::QUESTION;
+pub(crate) use self::frame::{CallExtras, CallFrame, Variant};
 pub(crate) use self::given::GivenArguments;
 pub(crate) use self::host::Host;
 pub use self::inject::{FromContext, State, StateKey};
@@ -37,9 +39,10 @@ pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::base::error::CallError;
 use crate::declare::prompt::Attached;
-use crate::declare::tool::{FromReturn, ResultForm, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
+use crate::declare::tool::{FromReturn, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::plane::call_stream::{CallStream, Pieces};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::instance::CloseTasks;
 
@@ -50,7 +53,7 @@ use crate::plane::instance::CloseTasks;
 /// is cheap.
 pub struct CallContext<S = Anything> {
     scope: Arc<Scope>,
-    /// Whether the context was given to a guard: it may call everything, and no guard sees those calls.
+    /// Whether the context was given to a guard: it may call every item, and no guard sees those calls.
     is_for_guard: bool,
     declaration: PhantomData<fn() -> S>,
 }
@@ -72,12 +75,12 @@ impl CallContext {
     /// Returns the context of a call that this one makes; `frame` returns the data of the call, given this context.
     #[inline]
     pub(crate) fn into_child(self, frame: impl FnOnce(&Self) -> CallFrame) -> Self {
-        // The frame is large, so it is built where it is copied from.
+        // The frame is large, so it is built directly in its final struct.
         let scope = Scope { frame: frame(&self), host: Arc::clone(&self.scope.host), parent: Some(self) };
         Self { scope: Arc::new(scope), is_for_guard: false, declaration: PhantomData }
     }
 
-    /// Returns the context of a call that another run makes under this one's.
+    /// Returns the context of a call that a nested run makes for this one.
     #[inline]
     pub(crate) fn into_child_of(self, host: Arc<dyn Host>, frame: CallFrame) -> Self {
         let scope = Scope { host, frame, parent: Some(self) };
@@ -102,6 +105,44 @@ impl<S> CallContext<S> {
         })
     }
 
+    /// Calls a worker, or an entry that passes one on, whose result arrives in parts: `ctx.stream(review { path })`.
+    ///
+    /// As [`call`](Self::call), but the stream has [`Partial`](crate::declare::partial::Partial)s of the result before it.
+    pub fn stream<T>(&self, call: T) -> CallStream<'_, T::Output>
+    where
+        T: Tool<Output: FromReturn>,
+        S: Declares<T>,
+    {
+        let pieces = Arc::<Pieces>::default();
+        CallStream::new(self.call_in_pieces(call, Some(Arc::clone(&pieces))), pieces)
+    }
+
+    /// Calls a worker, and passes the parts of its result on to the caller that streams this call: its result is that of this call.
+    ///
+    /// As [`call`](Self::call) if the caller does not stream this call.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] like [`call`](Self::call).
+    pub fn pass_on<T>(&self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
+    where
+        T: Tool<Output: FromReturn>,
+        S: Declares<T>,
+    {
+        self.call_in_pieces(call, self.frame().pieces().cloned())
+    }
+
+    fn call_in_pieces<T>(&self, call: T, pieces: Option<Arc<Pieces>>) -> BoxFuture<'_, Result<T::Output, CallError>>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        Box::pin(async move {
+            let arguments = GivenArguments::Typed(self.written(call)?);
+            let callee = Callee::typed(T::NAME, pieces.as_ref());
+            from_result::<T>(self.dispatch(callee, arguments, Caller::Code).await?)
+        })
+    }
+
     /// Calls a tool, worker or entry by name, with arguments as JSON.
     ///
     /// The toolsets of the caller are checked at run time. `name` is the name that a model would see, such as
@@ -116,9 +157,8 @@ impl<S> CallContext<S> {
 
     /// Calls a tool, worker or entry by name, with arguments as JSON text, and returns the result as JSON text.
     ///
-    /// As [`call_tool`](Self::call_tool), but faster for a tool with plain arguments if no guard, journal or approver reads them:
-    /// its arguments are decoded from the text, and its result is written as text, without a JSON value between. An empty text
-    /// means no arguments.
+    /// As [`call_tool`](Self::call_tool), but faster for a tool with plain arguments: they are decoded from the text, and the result is
+    /// written as text, without a JSON value between. An empty text means no arguments.
     ///
     /// # Errors
     ///
@@ -238,7 +278,7 @@ impl<S> CallContext<S> {
     /// Returns whether the run is cancelled, for sync tools with long loops.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        // The nearest token is a child of all tokens above it, so checking it is enough.
+        // The nearest token is a child of all tokens above it, so this check is sufficient.
         self.frames().find_map(|frame| frame.cancellation.get()).is_some_and(CancellationToken::is_cancelled)
     }
 
@@ -248,7 +288,7 @@ impl<S> CallContext<S> {
         self.frame().cancellation.token(parent)
     }
 
-    /// Returns a guard that cancels the call's token when it is dropped, to stop what the call left running.
+    /// Returns a guard that cancels the call's token when it is dropped, to stop tasks that the call left running.
     pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop<'_> {
         CancelOnDrop(&self.scope)
     }
@@ -257,7 +297,7 @@ impl<S> CallContext<S> {
         &self.scope.frame
     }
 
-    /// Returns what the events of the run have shown of requests, if they have content.
+    /// Returns the content of requests that the run's events already have, if content is enabled.
     pub(crate) fn shown_content(&self) -> Option<&ShownContent> {
         self.scope.host.shown_content()
     }
@@ -269,12 +309,17 @@ impl<S> CallContext<S> {
         !self.frame().is_unobserved && self.scope.host.is_observed()
     }
 
-    /// Returns whether the tool or worker that this call sees as `shown` is read-only.
+    /// Returns whether the tool or worker with the name `shown` for this call is read-only.
     pub(crate) fn is_read_only(&self, shown: &str) -> bool {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
-    /// Returns how many read-only calls of one caller may run concurrently.
+    /// Returns the maximum number of concurrent bytes the model of this call gets of a result of the tool that it sees as `shown`, if the tool sets it.
+    pub(crate) fn max_result(&self, shown: &str) -> Option<u64> {
+        self.scope.host.max_result(&self.declaring(), shown)
+    }
+
+    /// Returns how many read-only calls of one caller.
     pub(crate) fn max_concurrent_calls(&self) -> usize {
         self.scope.host.max_concurrent_calls()
     }
@@ -289,7 +334,7 @@ impl<S> CallContext<S> {
         self.is_for_guard || self.frame().is_unguarded
     }
 
-    /// Returns what may be called through this context; `None` if everything may.
+    /// Returns the callees of this context; `None` if every item may be called.
     pub(crate) fn declared(&self) -> Option<&Declared> {
         self.frame().declared.as_deref().filter(|_| !self.is_for_guard)
     }
@@ -322,14 +367,6 @@ impl<S> CallContext<S> {
     /// Returns the same context with another declaration type.
     pub(crate) fn declaring<D>(&self) -> CallContext<D> {
         CallContext { scope: Arc::clone(&self.scope), is_for_guard: self.is_for_guard, declaration: PhantomData }
-    }
-}
-
-impl ResultForm {
-    /// Returns how the result of a call is written.
-    #[must_use]
-    pub fn of(ctx: &CallContext) -> Self {
-        ctx.frame().form
     }
 }
 

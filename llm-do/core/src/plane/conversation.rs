@@ -11,28 +11,28 @@ pub(crate) use self::threads::{NamedThread, ThreadChange, Threads};
 use crate::base::mutex::IgnorePoison;
 use crate::plane::history::History;
 
-/// The messages of a conversation: the earlier ones, and those of a call once it finishes.
+/// The messages of a conversation: the earlier messages, and those of a call once it finishes.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation(Mutex<Messages>);
 
 #[derive(Debug, Default)]
 struct Messages {
     messages: Vec<Message>,
-    /// How many messages the last call left as they were.
+    /// The number of messages that the last call left unchanged.
     kept: usize,
 }
 
-/// What a call changed in a conversation.
+/// The change of a conversation by a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Change {
-    /// How many of the earlier messages are left; those after them were replaced.
+    /// The number of earlier messages that stay; the messages after them were replaced.
     kept: usize,
-    /// The messages after those.
+    /// The messages after the unchanged ones.
     added: Vec<Message>,
 }
 
 impl Conversation {
-    /// Replaces the messages, of which the first `kept` are as before.
+    /// Replaces the messages; the first `kept` are unchanged.
     pub(crate) fn save(&self, messages: Vec<Message>, kept: usize) {
         *self.lock() = Messages { messages, kept };
     }
@@ -42,7 +42,7 @@ impl Conversation {
         self.lock().messages.clone().into()
     }
 
-    /// Removes and returns the history, in a form that every provider accepts, and how many messages are as before.
+    /// Removes and returns the history, in a form that every provider accepts, with the number of unchanged messages.
     pub(crate) fn take(&self) -> (History, usize) {
         let mut history = History::new();
         *history.messages_mut() = std::mem::take(&mut *self.lock()).messages;
@@ -51,7 +51,7 @@ impl Conversation {
         (history, kept)
     }
 
-    /// Begins a call, which so far changes nothing.
+    /// Begins a call, without a change so far.
     fn begin(&self) {
         let mut current = self.lock();
         current.kept = current.messages.len();
@@ -61,14 +61,14 @@ impl Conversation {
         self.lock().messages.len()
     }
 
-    /// Returns what the last call changed.
+    /// Returns the change by the last call.
     fn change(&self) -> Change {
         let current = self.lock();
         let kept = current.kept.min(current.messages.len());
         Change { kept, added: current.messages[kept..].to_vec() }
     }
 
-    /// Changes the messages as a recorded call did; returns their number if they are fewer than the change keeps.
+    /// Applies the recorded change of a call; returns the number of messages if it is less than the change requires.
     fn restore(&self, change: &Change) -> Result<(), usize> {
         let mut current = self.lock();
         if current.messages.len() < change.kept {

@@ -1,4 +1,4 @@
-//! What a caller may call by name at run time.
+//! The callees that a caller may use by name at run time.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,17 +6,18 @@ use llm_do_providers::ToolSpec;
 
 use crate::declare::schema::CheckedSchema;
 use crate::declare::worker_spec::WorkerSpec;
+use crate::plane::call_stream::Pieces;
 
 /// The tools that an item declares, in order. A worker without toolsets has none.
 #[derive(Debug, Default)]
 pub struct Declared {
     tools: Vec<DeclaredTool>,
     offered: Vec<OfferedTool>,
-    /// Made of `offered` when a model first needs them.
+    /// Built from `offered` when a model first needs them.
     specs: OnceLock<Arc<[ToolSpec]>>,
 }
 
-/// A declared tool as models see it, whose schema may not be written yet.
+/// A declared tool as models see it; its schema may not be built yet.
 #[derive(Debug)]
 pub(crate) struct OfferedTool {
     pub(crate) name: Arc<str>,
@@ -72,10 +73,12 @@ impl OfferedTool {
 pub(crate) enum Callee<'a> {
     /// The item with this registered name, in a typed call.
     Item(&'a str),
-    /// The item with this registered name, by which a run under the caller's run begins.
+    /// The item with this registered name, which is the first call of a nested run.
     First(&'a str),
-    /// The tool with this shown name; with this registered name if the caller declares nothing.
+    /// The tool with this shown name; the registered name if the caller declares nothing.
     Shown(&'a str),
+    /// The item with this registered name, in a typed call whose result arrives in pieces.
+    Streamed(&'a str, &'a Arc<Pieces>),
     /// A worker that is defined for one call.
     Inline(&'a WorkerSpec),
     /// A worker that was created in this run or its chat.
@@ -83,10 +86,19 @@ pub(crate) enum Callee<'a> {
 }
 
 impl<'a> Callee<'a> {
+    /// Returns the item with this registered name, in a typed call; its result arrives in pieces if something receives them.
+    pub(crate) fn typed(name: &'a str, pieces: Option<&'a Arc<Pieces>>) -> Self {
+        pieces.map_or(Self::Item(name), |pieces| Self::Streamed(name, pieces))
+    }
+
     /// Returns the name as given.
     pub(crate) fn name(self) -> &'a str {
         match self {
-            Self::Item(name) | Self::First(name) | Self::Shown(name) | Self::RuntimeWorker(name) => name,
+            Self::Item(name)
+            | Self::First(name)
+            | Self::Shown(name)
+            | Self::RuntimeWorker(name)
+            | Self::Streamed(name, _) => name,
             Self::Inline(spec) => spec.name(),
         }
     }
@@ -97,7 +109,7 @@ impl<'a> Callee<'a> {
             (Self::Inline(_) | Self::RuntimeWorker(_), _) => None,
             (Self::First(name), _) => Some(name),
             (_, None) => Some(self.name()),
-            (Self::Item(name), Some(declared)) => declared.shown(name).map(|_| name),
+            (Self::Item(name) | Self::Streamed(name, _), Some(declared)) => declared.shown(name).map(|_| name),
             (Self::Shown(name), Some(declared)) => declared.tool(name),
         }
     }

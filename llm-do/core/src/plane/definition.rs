@@ -34,8 +34,11 @@ pub use self::snapshot::SnapshotDef;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::FileSchema;
-pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns, json_value};
+pub use self::worker::{
+    AttachmentsValue, LimitsValue, SettingsValue, WorkerDef, assert_max_result, assert_turns, json_value,
+};
 use crate::base::error::{ErrorType, Fault};
+use crate::base::json::Json;
 use crate::declare::argument::{self, Sample, TextFields};
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
@@ -52,15 +55,17 @@ pub struct ToolDef {
     pub(crate) description: &'static str,
     pub(crate) location: Location,
     pub(crate) effect: Effect,
-    /// Its approval rule, if it has one.
+    /// Its approval rule, if any.
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call whose outcome is not known, if it has a setting.
+    /// What happens to a call with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<&'static str>,
+    /// How many bytes a model gets of a result, if it sets that.
+    pub(crate) max_result: Option<u64>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
-    /// Shows the approver what a call would do.
+    /// Shows the effect of a call to the approver.
     pub(crate) preview: Option<Preview>,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
@@ -79,7 +84,7 @@ pub struct ToolDef {
     pub(crate) faults: fn() -> Vec<String>,
     /// Returns the defaults and examples of the arguments.
     pub(crate) samples: fn() -> Vec<Sample>,
-    /// Returns arguments that cannot be decoded as events show them.
+    /// Returns the form in events of arguments that cannot be decoded.
     pub(crate) shown: fn(Value) -> Value,
     pub(crate) output: Option<fn() -> Value>,
     /// The type of its errors, if a journal keeps it.
@@ -87,8 +92,9 @@ pub struct ToolDef {
     pub(crate) implementation: Implementation,
 }
 
-/// What runs when the item is called.
+/// The implementation of an item.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "constant code makes it, which cannot use a `Box`")]
 pub(crate) enum Implementation {
     /// A function, which decodes its arguments first.
     Function(Decode),
@@ -107,14 +113,14 @@ pub(crate) enum Implementation {
 pub(crate) struct Decode {
     /// Decodes a value that passed the schema.
     pub(crate) value: fn(Value) -> Result<Box<dyn Start>, Fault>,
-    /// Decodes text straight; `None` if its value must be checked against the schema. Used if `reads_text` returns true. Its second
-    /// argument is whether an event has the arguments.
+    /// Decodes text directly; `None` if its value must be checked against the schema. Used if `reads_text` returns
+    /// true. The second argument is whether an event has the arguments.
     pub(crate) text: fn(&str, bool) -> Option<Box<dyn Start>>,
     pub(crate) reads_text: fn() -> bool,
 }
 
 impl Decode {
-    const fn of<T: Function>() -> Self {
+    const fn new<T: Function>() -> Self {
         Self { value: start::<T>, text: start_from_text::<T>, reads_text: argument::are_decided_by_types::<T> }
     }
 }
@@ -122,10 +128,7 @@ impl Decode {
 /// A function with its arguments, ready to start.
 pub(crate) trait Start: Send {
     /// Encodes the arguments with defaults filled in; called only if something reads them.
-    fn written(&self) -> Result<Value, Fault>;
-
-    /// The same as JSON text; `None` if the two may differ. Called at most once.
-    fn written_as_text(&mut self) -> Option<String>;
+    fn arguments(&self) -> Result<Json, Fault>;
 
     /// Returns whether the arguments contain files.
     fn has_files(&self) -> bool;
@@ -134,21 +137,20 @@ pub(crate) trait Start: Send {
     fn start(self: Box<Self>, ctx: &CallContext) -> Running;
 }
 
-/// Decoded arguments, and the files in them.
+/// Decoded arguments, with their files.
 struct Decoded<T> {
     arguments: T,
     attached: Vec<Attached>,
-    /// The text that the arguments are written as, if that is known and an event has them.
-    text: Option<Box<str>>,
+    /// What the arguments are encoded as, if that is known and an event has them.
+    encoded: Option<Json>,
 }
 
 impl<T: Function> Start for Decoded<T> {
-    fn written(&self) -> Result<Value, Fault> {
-        argument::write(&self.arguments)
-    }
-
-    fn written_as_text(&mut self) -> Option<String> {
-        self.text.take().map(String::from).or_else(|| argument::write_text(&self.arguments))
+    fn arguments(&self) -> Result<Json, Fault> {
+        match &self.encoded {
+            Some(encoded) => Ok(encoded.clone()),
+            None => argument::write(&self.arguments).map(Json::from),
+        }
     }
 
     fn has_files(&self) -> bool {
@@ -173,13 +175,13 @@ impl ToolDef {
     /// Defines a tool.
     #[must_use]
     pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::of::<T>()))
+        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::new::<T>()))
     }
 
     /// Defines an entry.
     #[must_use]
     pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::of::<T>()))
+        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::new::<T>()))
     }
 
     /// Defines a worker whose prompt is its arguments.
@@ -233,6 +235,7 @@ impl ToolDef {
             approval: None,
             on_unknown: None,
             reconcile: None,
+            max_result: None,
             summary: None,
             preview: None,
             state: &[],
@@ -266,7 +269,7 @@ impl ToolDef {
         self
     }
 
-    /// Sets what is done about a call whose outcome is not known. Default: set by a policy, or by the runtime.
+    /// Sets what happens to a call with an unknown outcome. Default: set by a policy, or by the runtime.
     #[must_use]
     pub const fn on_unknown(mut self, setting: OnUnknown) -> Self {
         self.on_unknown = Some(setting);
@@ -280,6 +283,13 @@ impl ToolDef {
         self
     }
 
+    /// Sets how many bytes a model gets of a result. Default: set by the worker, or by the runtime.
+    #[must_use]
+    pub const fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
+        self
+    }
+
     /// Sets the template for the one-line summary of a call. Default: its name and arguments.
     #[must_use]
     pub const fn summary(mut self, template: &'static str) -> Self {
@@ -287,7 +297,7 @@ impl ToolDef {
         self
     }
 
-    /// Sets the function that shows the approver what a call would do. Default: none.
+    /// Sets the function that shows the effect of a call to the approver. Default: none.
     #[must_use]
     pub const fn preview(mut self, preview: Preview) -> Self {
         self.preview = Some(preview);
@@ -308,7 +318,7 @@ impl ToolDef {
         self
     }
 
-    /// Marks it as taking a context, so that it may make calls. Default: it takes none.
+    /// Marks it as taking a context, so that it may make calls. Default: it takes no context.
     #[must_use]
     pub const fn composite(mut self) -> Self {
         self.is_composite = true;
@@ -318,11 +328,11 @@ impl ToolDef {
     /// Makes it a method of the stateful toolset `S`. Default: a function.
     #[must_use]
     pub const fn method_of<S: Stateful>(mut self) -> Self {
-        self.instance = Some(InstanceDef::of::<S>());
+        self.instance = Some(InstanceDef::new::<S>());
         self
     }
 
-    /// Sets what it may call. Default: everything that is registered.
+    /// Sets its callees. Default: every registered item.
     #[must_use]
     pub const fn declares(mut self, declaration: &'static Declaration) -> Self {
         self.declaration = Some(declaration);
@@ -344,22 +354,22 @@ impl ToolDef {
     }
 }
 
-fn start_from_text<T: Function>(text: &str, is_read: bool) -> Option<Box<dyn Start>> {
-    let mut fields = TextFields::of(text, is_read)?;
+fn start_from_text<T: Function>(text: &str, is_observed: bool) -> Option<Box<dyn Start>> {
+    let mut fields = TextFields::of(text, is_observed)?;
     let arguments = argument::read_text::<T>(&mut fields)?;
-    let text = fields.is_as_written().then(|| text.into());
+    let encoded = fields.is_as_written().then(|| Json::from_text(text.to_owned()));
     // Types with files are not decoded from text.
-    Some(Box::new(Decoded { arguments, attached: Vec::new(), text }))
+    Some(Box::new(Decoded { arguments, attached: Vec::new(), encoded }))
 }
 
 fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
     Ok(Box::new(decode::<T>(arguments)?))
 }
 
-/// Decodes arguments that passed the schema, so any error comes from their type.
+/// Decodes arguments that are valid for the schema, so any error comes from their type.
 fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
     let (arguments, attached) = argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))?;
-    Ok(Decoded { arguments, attached, text: None })
+    Ok(Decoded { arguments, attached, encoded: None })
 }
 
 /// Checks that a timeout is not 0.

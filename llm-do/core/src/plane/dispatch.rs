@@ -1,4 +1,4 @@
-//! Makes the calls of runs; `pipeline` is the path of each.
+//! Executes the calls of runs; `pipeline` is the path of each call.
 
 mod approve;
 mod begun;
@@ -13,6 +13,7 @@ mod instances;
 mod instructions;
 mod journal;
 mod limits;
+mod origins;
 mod perform;
 mod pipeline;
 mod report;
@@ -24,6 +25,7 @@ mod runtime_worker;
 mod send;
 mod server_side;
 mod shadow;
+mod signature;
 mod subtask;
 mod thread;
 mod under;
@@ -54,6 +56,7 @@ use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::instance::CloseTasks;
+use crate::plane::mailbox::Mailbox;
 use crate::plane::model_choice::ModelChoice;
 use crate::plane::registry::Registry;
 
@@ -86,9 +89,11 @@ pub(crate) struct Run {
     /// Whether an earlier process started the run.
     is_resumed: bool,
     settings: RunSettings,
-    /// What it continues and extends.
+    /// The parts of a chat that the run continues and extends.
     chat: ChatParts,
-    /// The run that this one was started under.
+    /// The messages to it, or to the run that contains it.
+    mailbox: Arc<Mailbox>,
+    /// The run under which this one was started.
     outer: Option<Arc<Run>>,
     /// Whether a run that contains this one is of the same runtime.
     is_repeated: bool,
@@ -96,15 +101,17 @@ pub(crate) struct Run {
     events: RunEvents,
     background: Background,
     guards: Option<Guards>,
-    /// Approvals that replace those of the runtime.
+    /// The approvals of the run, if they replace those of the runtime.
     approvals: Option<Approvals>,
-    /// Approvals that are remembered for the run.
+    /// The approvals that are remembered for the run.
     approved: RunScope,
-    /// The project's root and the working directory, once an approval needs them.
+    /// Whether anybody may decide about its calls: then they note what they read.
+    tracks_origins: bool,
+    /// The project's root and the working directory; set when an approval needs them.
     folders: OnceLock<[String; 2]>,
 }
 
-/// What runs beside the calls of a run, and ends before it.
+/// The tasks that run beside the calls of a run, and end before it.
 #[derive(Debug)]
 struct Background {
     /// Shadow calls in flight.
@@ -117,12 +124,16 @@ impl Run {
         plane: Arc<Plane>,
         id: Arc<str>,
         chat: ChatParts,
+        mailbox: Arc<Mailbox>,
         is_resumed: bool,
         approved: RunScope,
         mut settings: RunSettings,
     ) -> Self {
+        let approvals = settings.approvals(&plane);
+        let tracks_origins = approvals.as_ref().unwrap_or(&plane.approvals).use_origins() || plane.guards.is_some();
         Self {
-            approvals: settings.approvals(&plane),
+            approvals,
+            tracks_origins,
             events: RunEvents::new(&plane, std::mem::take(&mut settings.sinks)),
             guards: plane.guards.clone(),
             background: Background {
@@ -134,6 +145,7 @@ impl Run {
             is_resumed,
             settings,
             chat,
+            mailbox,
             outer: None,
             is_repeated: false,
             calls: AtomicU64::new(0),
@@ -145,12 +157,12 @@ impl Run {
     /// Finishes the run after its root call, and returns that call's result.
     async fn finish(&self, ctx: &CallContext, result: CallResult) -> CallResult {
         self.finish_tasks().await;
-        // The usage of the run, including shadows.
+        // This usage of the run includes shadows.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result
     }
 
-    /// Waits for what runs beside the calls.
+    /// Waits for the tasks that run beside the calls.
     async fn finish_tasks(&self) {
         let Background { shadows, close_tasks } = &self.background;
         shadows.close();
@@ -164,7 +176,7 @@ impl Run {
         self.guards.as_ref().filter(|_| !ctx.is_unguarded())
     }
 
-    /// Returns the conversation that a call continues, if it is the first of the run or in a thread.
+    /// Returns the conversation that a call continues, if the call is the first of the run or in a thread.
     fn conversation<'a>(&'a self, ctx: &'a CallContext) -> Option<&'a Arc<Conversation>> {
         match &ctx.frame().thread {
             Some(thread) => Some(thread.conversation()),
@@ -172,7 +184,7 @@ impl Run {
         }
     }
 
-    /// Returns whether a worker's call returns its prompt instead of asking its model.
+    /// Returns whether a worker call returns its prompt instead of asking its model.
     fn renders_only(&self, ctx: &CallContext) -> bool {
         self.settings.renders_only && ctx.is_first()
     }

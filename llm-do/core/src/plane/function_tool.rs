@@ -10,7 +10,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llm_do_worker_file::check_worker_name;
+use llm_do_worker_file::{check_max_result, check_worker_name};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,33 +21,36 @@ pub(crate) use self::alias::Alias;
 pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;
 use crate::base::error::{ErrorType, Fault, Result};
+use crate::base::json::Json;
 use crate::declare::nesting;
 use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
-use crate::declare::tool::{Effect, Failure, OnUnknown, ResultForm, Running, ToolOutput};
+use crate::declare::tool::{Effect, Failure, OnUnknown, Running, ToolOutput};
 use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
 use crate::plane::definition::{DeclaredRule, Start, ToolDef};
 #[cfg(feature = "script")]
 use crate::plane::script::Script;
 
-/// Where the changes happen that a call makes.
+/// Where the changes of a call happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Acts {
-    /// In its own body: the journal does not see them.
+    /// In its body, which the journal does not see.
     Itself,
-    /// In the calls and effects that it makes, which are steps of their own in the journal.
+    /// In the calls and effects that it makes, which are separate steps in the journal.
     InSteps,
-    /// In its own body, unless it has made steps.
+    /// In its body, unless it has made steps.
     Either,
-    /// In the calls that it makes only: its body can change nothing itself.
+    /// Only in the calls that it makes: its body cannot change anything.
     InCalls,
 }
 
 impl Acts {
-    /// Returns where the changes of a linked item happen, by what its source declares and not by how a runtime approves it.
+    /// Returns where the changes of a linked item happen, by its declaration in the source, regardless of how a runtime
+    /// approves it.
     ///
-    /// A tool with a context that is pre-approved in its source, and declares no effect, is one that calls other tools, as `shell` does.
+    /// A tool with a context that is pre-approved in its source and declares no effect calls other tools, as `shell`
+    /// does.
     pub(crate) fn of_linked(def: &ToolDef) -> Self {
         let only_calls = def.approval == Some(DeclaredRule::PreApproved) && def.effect == Effect::Undeclared;
         match def.kind {
@@ -126,20 +129,22 @@ pub struct FunctionTool {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) parameters: Value,
-    /// The schema by which arguments are checked, if it is another one: a part of a server's schema may not be usable here.
+    /// The schema by which arguments are checked, if it differs: parts of a server's schema may not be supported here.
     pub(crate) checked: Option<Value>,
     pub(crate) output: Option<Value>,
     /// The type of its errors, if a journal keeps it.
     pub(crate) error: Option<ErrorType>,
     pub(crate) effect: Effect,
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call whose outcome is not known, if it has a setting.
+    /// What happens to a call with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The name of the read-only tool that finds out whether a call has happened, if it has one.
     pub(crate) reconcile: Option<Arc<str>>,
+    /// How many bytes a model gets of a result, if it sets that.
+    pub(crate) max_result: Option<u64>,
     pub(crate) summary: Option<Arc<str>>,
     pub(crate) timeout: Option<Duration>,
-    /// What it may call; `None` for everything.
+    /// The tools and toolsets that it may call; `None` for all items.
     pub(crate) toolsets: Option<Vec<String>>,
     /// Whether the schema of the arguments comes from a Rust type.
     pub(crate) is_typed: bool,
@@ -147,12 +152,12 @@ pub struct FunctionTool {
     too_deep: Vec<&'static str>,
     pub(crate) decode: Arc<DecodeValue>,
     pub(crate) acts: Acts,
-    /// What identifies the server that runs it, with the server's definition of it, if one does.
+    /// The identity of the server that runs it, with the server's definition of the tool; `None` for other tools.
     pub(crate) server: Option<Arc<str>>,
-    /// The script that implements it, if one does.
+    /// The script that implements it, if any.
     #[cfg(feature = "script")]
     pub(crate) script: Option<Arc<Script>>,
-    /// Whether the effect of a script is given, and not that of its tools.
+    /// Whether the effect of a script is given, and not derived from its tools.
     #[cfg(feature = "script")]
     pub(crate) has_effect: bool,
 }
@@ -161,7 +166,7 @@ impl FunctionTool {
     /// Defines a tool with this name, 1 to 64 letters, digits, `_` or `-`, and this JSON schema of its arguments.
     ///
     /// The schema must have `type: object`, and has the limits of a [worker's schemas](crate::declare::worker_spec::WorkerSpec#schemas).
-    /// The function gets arguments that are valid for the schema; defaults in the schema are not filled in.
+    /// The function receives arguments that are valid for the schema; defaults in the schema are not filled in.
     /// This needs the feature `json-schema`; without it, building the runtime fails.
     pub fn new<F, R, T>(
         name: impl Into<String>,
@@ -221,6 +226,7 @@ impl FunctionTool {
             approval: None,
             on_unknown: None,
             reconcile: None,
+            max_result: None,
             summary: None,
             timeout: None,
             toolsets: None,
@@ -248,17 +254,17 @@ impl FunctionTool {
         self
     }
 
-    /// Sets the type of its errors, which a journal keeps, as by [`#[tool(error = ..)]`](https://docs.rs/llm-do/latest/llm_do/attr.tool.html#errors). Default: none, and
-    /// with a journal, callers get the text of an error.
+    /// Sets the type of its errors, which a journal keeps, as by [`#[tool(error = ..)]`](https://docs.rs/llm-do/latest/llm_do/attr.tool.html#errors).
+    /// Default: none; with a journal, callers get the text of an error.
     pub fn error_type<E>(mut self) -> Self
     where
         E: std::error::Error + Serialize + DeserializeOwned + Send + Sync + 'static,
     {
-        self.error = Some(ErrorType::of::<E>());
+        self.error = Some(ErrorType::for_error::<E>());
         self
     }
 
-    /// Lets calls run without approval. Default: the effect decides.
+    /// Runs calls without approval. Default: the effect decides.
     ///
     /// As for linked tools, a [policy](crate::plane::approval::Policy) with a rule for the tool replaces this.
     pub fn pre_approved(mut self) -> Self {
@@ -266,7 +272,7 @@ impl FunctionTool {
         self
     }
 
-    /// Sets what is done about a call that began and whose outcome is not known, such as after its process died in it. Default:
+    /// Sets what happens to a call that began and has an unknown outcome, such as after its process died in it. Default:
     /// the setting of the [runtime](crate::session::runtime::RuntimeBuilder::on_unknown).
     ///
     /// As for linked tools, a [policy](crate::plane::approval::Policy::on_unknown) with a setting for the tool replaces this.
@@ -275,13 +281,20 @@ impl FunctionTool {
         self
     }
 
-    /// Sets the tool that finds out whether a call has happened that began and whose outcome is not known: a read-only tool with the
-    /// same arguments. Default: none.
+    /// Sets the tool that finds out whether a call with an unknown outcome has happened: a read-only tool with the same
+    /// arguments. Default: none.
     ///
-    /// Its [idempotency key](CallContext::idempotency_key) is that of the call. It returns the result of the call, or `null` if the
-    /// call has not happened.
+    /// Its [idempotency key](CallContext::idempotency_key) is the key of the call. It returns the result of the call,
+    /// or `null` if the call has not happened.
     pub fn reconcile(mut self, tool: impl Into<Arc<str>>) -> Self {
         self.reconcile = Some(tool.into());
+        self
+    }
+
+    /// Sets how many bytes a model gets of a result, at least 1,024. Default: set by the worker, or else by the
+    /// [runtime](crate::session::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
+    pub fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
         self
     }
 
@@ -298,13 +311,13 @@ impl FunctionTool {
         self
     }
 
-    /// Sets the tools and toolsets that it may call, by name. Default: everything in the runtime.
+    /// Sets the tools and toolsets that it may call, by name. Default: all items of the runtime.
     pub fn toolsets(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.toolsets = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Returns a schema that is shallow enough for recursive functions; drops any other and remembers its name.
+    /// Returns a schema that is shallow enough for recursive functions; drops a deeper schema and records its name.
     fn keep_shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
         let shallow = nesting::shallow(schema).ok();
         self.too_deep.extend(shallow.is_none().then_some(what));
@@ -320,6 +333,7 @@ impl FunctionTool {
                 "its timeout is 0, so every call would time out; remove the timeout, or set a longer one".to_owned(),
             );
         }
+        faults.extend(self.max_result.and_then(|bytes| check_max_result(bytes).err()));
         faults.extend(self.too_deep.iter().map(|what| depth_fault(what)));
         if self.too_deep.is_empty() {
             faults.extend(self.parameters_fault());
@@ -358,12 +372,8 @@ where
     R: Future<Output = Result<T>> + Send + 'static,
     T: ToolOutput + 'static,
 {
-    fn written(&self) -> std::result::Result<Value, Fault> {
-        Ok(self.given.clone())
-    }
-
-    fn written_as_text(&mut self) -> Option<String> {
-        None
+    fn arguments(&self) -> std::result::Result<Json, Fault> {
+        Ok(self.given.clone().into())
     }
 
     fn has_files(&self) -> bool {
@@ -371,8 +381,7 @@ where
     }
 
     fn start(self: Box<Self>, ctx: &CallContext) -> Running {
-        let form = ResultForm::of(ctx);
         let running = (self.function)(ctx.clone(), self.arguments);
-        Running::future(async move { running.await.and_then(|returned| returned.into_return(form)).map_err(Failure) })
+        Running::future(async move { running.await.and_then(ToolOutput::into_return).map_err(Failure) })
     }
 }

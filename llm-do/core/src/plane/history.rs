@@ -1,10 +1,14 @@
 //! The history of a conversation, which outlives the call that it was made in.
 
-use llm_do_providers::{Message, ResponsePart, ToolCall, ToolResult};
+use llm_do_providers::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
 use serde::{Deserialize, Serialize};
 
 /// The result that a model sees for a call that never got one.
 const UNFINISHED: &str = "not finished: the conversation was interrupted";
+
+/// The beginning of a summary that took the place of older messages.
+pub(crate) const SUMMARY_HEADING: &str =
+    "Notes about the earlier part of this conversation, which was removed because the conversation became too long:";
 
 /// The messages of a conversation, oldest first, which a chat continues.
 ///
@@ -126,7 +130,13 @@ fn paired(calls: &[ToolCall], mut given: Vec<ToolResult>) -> Vec<ToolResult> {
     calls.iter().map(result).collect()
 }
 
-/// Returns the result of a call that never got one.
+/// Returns whether a message is the summary of messages that it replaced.
+pub(crate) fn is_summary(message: &Message) -> bool {
+    let Message::User { parts } = message else { return false };
+    matches!(parts.first(), Some(UserPart::Text { text }) if text.starts_with(SUMMARY_HEADING))
+}
+
+/// Returns the result of a call without a result.
 pub(crate) fn unfinished(call: &ToolCall) -> ToolResult {
     ToolResult::new(call, UNFINISHED).with_error(true)
 }

@@ -19,7 +19,7 @@ pub(crate) type Close = BoxFuture<'static, Result<(), BoxError>>;
 
 /// An instance, shared by the call that opened it and the calls of its tools.
 pub(crate) struct Slot<T: Send + 'static> {
-    /// `None` once it is closed, which only the last holder does.
+    /// `None` once it is closed; only the last holder closes it.
     value: Option<T>,
     close: fn(T) -> Close,
     closer: Closer,
@@ -162,7 +162,7 @@ impl Drop for CallInstances {
     }
 }
 
-/// Starts to close instances, the last opened first; returns what to wait for, if there are any.
+/// Starts to close instances, the last opened first; returns the future to wait for, if there are instances.
 fn close_all(opened: Vec<Opened>) -> Option<Close> {
     let Closer { tasks, tokio } = opened.last()?.slot.closer().clone();
     let limited = tasks.clone();

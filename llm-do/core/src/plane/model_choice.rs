@@ -34,7 +34,7 @@ pub(crate) struct ModelChoice {
     replacement: Mutex<Option<Arc<str>>>,
     /// The workers that use the session's model in place of the one that they declare.
     overridden: BTreeSet<String>,
-    /// The capabilities that built models get.
+    /// The capabilities for models that are built.
     capabilities: CapabilityTable,
     prices: Arc<PriceTable>,
     built: Mutex<HashMap<String, Arc<ChosenModel>>>,
@@ -62,7 +62,7 @@ impl ModelChoice {
         Self { forced, session, capabilities, prices, ..Self::default() }
     }
 
-    /// Has these workers use the session's model in place of the one that they declare.
+    /// Sets the workers that use the session's model in place of the one that they declare.
     pub(crate) fn overridden(self, overridden: BTreeSet<String>) -> Self {
         Self { overridden, ..self }
     }
@@ -98,7 +98,7 @@ impl ModelChoice {
         self.replacement.lock().ignore_poison().clone()
     }
 
-    /// Returns the model that a worker declares, unless the session's replaces it.
+    /// Returns the model that a worker declares, unless the session's model replaces it.
     fn declared<'a>(&self, name: &str, worker: &'a WorkerPlan) -> Option<&'a str> {
         worker.model.as_deref().filter(|_| !self.overridden.contains(name))
     }

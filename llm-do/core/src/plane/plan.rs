@@ -1,4 +1,4 @@
-//! The plan of a dry run: what it did not do.
+//! The plan of a dry run: the calls that it did not make.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,8 @@ use crate::base::printable::printable_line;
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, EventKind, PlannedApproval, PlannedKind, RuleSource};
 
-/// What a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html) did not do, in order.
+/// The calls and effects that a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html) did not make, in
+/// order.
 ///
 /// `Display` writes it as text, and `Serialize` as JSON: an object with the list `calls`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,25 +33,27 @@ pub struct PlannedCall {
     pub parent: Option<u64>,
     /// The registered name of the tool, worker or entry, or the name of the effect or of the server-side tool.
     pub name: Arc<str>,
-    /// What would run.
+    /// The kind of the call.
     pub what: PlannedKind,
     /// Who made the call.
     pub by: Caller,
     /// The names of the nested calls, from the root to the caller.
     pub path: Vec<Arc<str>>,
-    /// What the call would do, in one line: see [`ApprovalRequest::summary`](crate::plane::approval::ApprovalRequest::summary).
+    /// A description of the call, in one line: see
+    /// [`ApprovalRequest::summary`](crate::plane::approval::ApprovalRequest::summary).
     pub summary: String,
-    /// The arguments, the input of the effect or the options of the server-side tool. What a type hides when it is serialized, such
-    /// as a secret, is hidden here too.
+    /// The arguments, the input of the effect or the options of the server-side tool. Values that a type hides when it
+    /// is serialized, such as a secret, are hidden here too.
     pub arguments: Value,
-    /// What the call may change.
+    /// The effect of the call.
     pub effect: Effect,
     /// The approval that the call would need.
     pub approval: PlannedApproval,
-    /// Where the rule came from that decides about the approval; `None` for an effect, which needs none.
+    /// The source of the rule that decides about the approval; `None` for an effect, which needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleSource>,
-    /// Whether the call ran, without the approval that it needs: all that it can change are calls, which are in the plan themselves.
+    /// Whether the call ran, without the approval that it needs: it changes something only by calls that are planned
+    /// separately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ran: bool,
 }
@@ -75,7 +78,7 @@ impl PlannedCall {
     }
 }
 
-/// One line, fit for a terminal.
+/// Formats the call as one line for a terminal.
 impl fmt::Display for PlannedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.what {
@@ -91,7 +94,7 @@ impl fmt::Display for PlannedCall {
     }
 }
 
-/// Several lines, fit for a terminal.
+/// Formats the plan as several lines for a terminal.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.calls.len() {
@@ -106,7 +109,7 @@ impl fmt::Display for Plan {
 /// Returns the result of a planned call, in place of the error.
 pub(crate) type PlannedAnswer = dyn Fn(&PlannedCall) -> Option<Value> + Send + Sync;
 
-/// A dry run: its plan so far, and what answers its planned calls.
+/// A dry run: its plan so far, and the source of the results of planned calls.
 #[derive(Default)]
 pub(crate) struct DryRun {
     calls: Mutex<Vec<PlannedCall>>,
@@ -114,12 +117,12 @@ pub(crate) struct DryRun {
 }
 
 impl DryRun {
-    /// Returns a dry run whose planned calls get the results of a function, if it has one.
+    /// Returns a dry run in which a function provides the results of planned calls, if any.
     pub(crate) fn answered_by(answer: Box<PlannedAnswer>) -> Self {
         Self { calls: Mutex::default(), answer: Some(answer) }
     }
 
-    /// Adds a call to the plan; returns its result, if it has one.
+    /// Adds a call to the plan; returns its result, if any.
     pub(crate) fn add(&self, call: PlannedCall) -> Option<Value> {
         let answer = self.answer.as_ref().filter(|_| !call.ran).and_then(|answer| answer(&call));
         self.calls.lock().ignore_poison().push(call);

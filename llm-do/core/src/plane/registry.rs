@@ -61,9 +61,9 @@ pub struct Registry {
     toolsets: BTreeMap<&'static str, ToolsetDef>,
     /// The toolsets that are known only at run time, by name.
     groups: BTreeMap<Arc<str>, Group>,
-    /// What files of other programs define and the registry does not have.
+    /// The items in files of other programs that the registry leaves out.
     left_out: Vec<LeftOut>,
-    /// What of files of other programs has no effect here.
+    /// Warnings about parts of files of other programs without an effect here.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -218,8 +218,8 @@ impl Registry {
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 
-    /// Replaces the toolset names that `maker` sees with registered names; returns the faults of those that it may
-    /// not pass on.
+    /// Replaces the toolset names that `maker` sees with registered names; returns the faults of names that it may not
+    /// pass on.
     pub(crate) fn grant(&self, spec: &mut WorkerSpec, maker: &Declared) -> Vec<String> {
         let mut faults = Vec::new();
         let given = std::mem::take(&mut spec.toolsets);
@@ -330,7 +330,7 @@ impl Registry {
         missing.sort_by_key(|(key, _)| (key.written, key.full_name));
         let is_shared = |key: &StateKey| missing.iter().filter(|(other, _)| other.written == key.written).count() > 1;
         let describe = |(key, tools): &(StateKey, Vec<String>)| {
-            // Types of different modules may have one name.
+            // Types in different modules may have the same name.
             let full_name = if is_shared(key) { format!(" (`{}`)", key.full_name) } else { String::new() };
             format!("`{}`{full_name} for {}", key.written, tools.join(", "))
         };

@@ -1,4 +1,4 @@
-//! Scripts: tools that are functions in files of Python, run by an interpreter that reaches nothing but their tools.
+//! Scripts: tools that are functions in files of Python, run by an interpreter that can only call their tools.
 
 mod annotation;
 mod calls;
@@ -56,10 +56,10 @@ pub(crate) struct Script {
     pub(crate) parameters: Value,
     /// The schema of its result.
     pub(crate) output: Value,
-    /// The arguments that a call may leave out.
+    /// The arguments that a call may omit.
     pub(crate) defaults: Map<String, Value>,
     is_async: bool,
-    /// The tools and toolsets that it names, each with its line.
+    /// The names of its tools and toolsets, each with its line.
     pub(crate) toolsets: Vec<(String, usize)>,
     /// The effect in its front matter.
     pub(crate) effect: Option<Effect>,
@@ -86,7 +86,7 @@ impl Script {
 
 /// Returns tools as functions of Python, for a reader.
 pub(crate) fn stubs(tools: Vec<ScriptCallee>) -> Result<String, Vec<String>> {
-    Ok(Stubs::of(&Callees::new(tools)?, false).text())
+    Ok(Stubs::new(&Callees::new(tools)?, false).text())
 }
 
 impl fmt::Debug for Script {

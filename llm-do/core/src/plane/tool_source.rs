@@ -1,4 +1,4 @@
-//! Sources of tools that are known only once they have been asked, such as servers.
+//! Sources of tools that must be queried, such as servers.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::function_tool::FunctionTool;
 #[cfg(feature = "mcp")]
 use crate::base::error::CallError;
 
-/// A source of tools, which is asked for them when a runtime is built.
+/// A source that is queried for tools when a runtime is built.
 pub(crate) trait ToolSource: Debug + Send + Sync {
     /// Returns its own name.
     fn name(&self) -> &str;
@@ -25,16 +25,16 @@ pub(crate) trait ToolSource: Debug + Send + Sync {
     /// Returns whether its tools may be missing.
     fn is_optional(&self) -> bool;
 
-    /// Returns what it waits for, once it has begun and until its tools are known.
+    /// Returns what it waits for, from the beginning of the query until its tools are known.
     fn waits_for(&self) -> Option<String>;
 
-    /// Begins to ask, without waiting. `root` is the folder of the project.
+    /// Begins the query, without waiting. `root` is the folder of the project.
     fn begin(&self, root: &Path);
 
     /// Waits for the tools.
     fn load(&self) -> Result<LoadedTools, String>;
 
-    /// Learns of the runtime that was built.
+    /// Is called with the runtime that was built.
     #[cfg(feature = "mcp")]
     fn built(&self, calls: Arc<dyn RootCalls>);
 }
@@ -49,15 +49,15 @@ pub(crate) trait RootCalls: Debug + Send + Sync {
 /// The tools of a source.
 #[derive(Debug)]
 pub(crate) struct LoadedTools {
-    /// The name of the toolset that they form.
+    /// The name of its toolset.
     pub(crate) toolset: String,
     pub(crate) description: String,
     pub(crate) tools: Vec<FunctionTool>,
     /// Tools that the source itself calls, which are not in the toolset.
     pub(crate) own: Vec<FunctionTool>,
-    /// What was left out.
+    /// Warnings about tools that were left out.
     pub(crate) warnings: Vec<String>,
-    /// What snapshots of servers are compared with.
+    /// The listing with which snapshots of servers are compared.
     #[cfg(feature = "mcp")]
     pub(crate) listing: Listing,
 }

@@ -58,7 +58,7 @@ pub trait InputHandler: Debug + Send + Sync {
     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError>;
 }
 
-/// A question to the user, with who asks.
+/// A question to the user, with its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputRequest {
@@ -66,7 +66,7 @@ pub struct InputRequest {
     pub question: Question,
     /// The registered name of the tool, worker or entry that asks.
     pub caller: Arc<str>,
-    /// Why the user is asked again: what is wrong with the last answer.
+    /// Why the user is asked again: the fault of the last answer.
     pub problem: Option<String>,
     /// The id of the run.
     pub run: Arc<str>,
@@ -81,7 +81,7 @@ pub struct InputRequest {
 }
 
 impl InputRequest {
-    /// Returns what a journal stores of the question; `None` without a journal.
+    /// Returns the part of the question that a journal stores; `None` without a journal.
     pub(crate) fn promise_spec(&self, is_repeated: bool) -> Option<PromiseSpec> {
         let mut shown = json!(self.question);
         shown["caller"] = json!(self.caller);

@@ -3,6 +3,8 @@
 mod calls;
 mod content;
 mod guarded;
+mod long_results;
+mod messages;
 mod output;
 mod pieces;
 mod repeat;
@@ -12,24 +14,27 @@ mod respond;
 mod server_side;
 mod tool_search;
 mod turn;
+mod window;
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::{
-    PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings, ToolChoice, ToolSpec,
-    Transcript,
+    ContextWindow, ErrorKind, PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings,
+    ToolChoice, ToolSpec, Transcript,
 };
 use serde_json::{Value, json};
 
 pub(crate) use self::content::ShownMessages;
+pub(crate) use self::messages::{PartialAnswer, mail_of};
 pub(crate) use self::output::Output;
 use self::repeat::StreamProgress;
 pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
 use self::turn::{CallResult, Step, Turns};
 use crate::base::error::CallError;
-use crate::declare::prompt::Prompt;
+use crate::base::mend::Mends;
+use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::EventKind;
@@ -38,14 +43,16 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
-use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::history_processor::{Compaction, HistoryProcessor};
+use crate::plane::kept_results::KeptResults;
+use crate::plane::mailbox::Mail;
 use crate::plane::model_choice::ChosenModel;
 
-/// A call of a worker: what does not change between its turns.
+/// A call of a worker: the data that does not change between its turns.
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
     pub(crate) model: Arc<ChosenModel>,
-    /// The prices of models, for a fallback that answers.
+    /// The prices of models, for answers of a fallback.
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) instructions: Arc<str>,
     /// The tools of each request.
@@ -62,9 +69,24 @@ pub(crate) struct WorkerRun {
     pub(crate) end_on_denial: bool,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
     pub(crate) guards: Option<Guards>,
-    /// The conversation to continue and to save, for a root call or one in a thread.
+    /// The conversation to continue and to save, for a root call or a call in a thread.
     pub(crate) conversation: Option<Arc<Conversation>>,
     pub(crate) shown: ShownMessages,
+    /// The messages to the run that are for this call; `None` if it takes none.
+    pub(crate) mail: Option<Mail>,
+    pub(crate) partial: PartialAnswer,
+    /// How many bytes a result of a tool may have, if the worker or the runtime sets it.
+    pub(crate) max_result: Option<u64>,
+    /// Which files the prompt may have.
+    pub(crate) attachments: AttachmentPolicy,
+    /// The results that were too long for the model.
+    pub(crate) results: Arc<KeptResults>,
+    /// What keeps the requests within the window of the model, unless it is off.
+    pub(crate) compaction: Option<Arc<Compaction>>,
+    /// How many tokens the instructions and the tools have, once it was estimated.
+    pub(crate) overhead: OnceLock<usize>,
+    /// What the server of the model reports of its window, once it was asked.
+    pub(crate) asked_window: OnceLock<Option<ContextWindow>>,
 }
 
 /// The parts of a request that guards may change.
@@ -80,11 +102,16 @@ struct RequestParts {
     server_side_tools: Option<Arc<[ServerSideTool]>>,
 }
 
-/// The turns of a running call; dropping it saves the messages in the conversation, with the results of a turn that was interrupted.
+/// The turns of a running call. On drop, it saves the messages in the conversation, with the results of an interrupted
+/// turn.
 struct SavedTurns {
     turns: Turns,
     /// The results of the calls of a turn that have finished, each at the index of its call.
     finished: Vec<Option<CallResult>>,
+    /// How many calls of the turn were made, if a message interrupted it.
+    made: Option<usize>,
+    /// Whether the last answer came from the journal.
+    is_replay: bool,
     worker: Arc<WorkerRun>,
 }
 
@@ -98,15 +125,29 @@ impl Drop for SavedTurns {
     }
 }
 
+/// Returns whether the provider refused a request because it is too long.
+fn is_too_long(error: &CallError) -> bool {
+    matches!(error, CallError::Model { source, .. } if source.kind() == ErrorKind::ContextTooLong)
+}
+
 impl WorkerRun {
     /// Returns the parts of a request as the worker defines them.
     fn parts(&self, turns: &Turns) -> RequestParts {
-        let tools = match &self.search {
-            Some(search) => search.with_loaded(&self.tools, turns.loaded()),
-            None => Arc::clone(&self.tools),
-        };
+        let tools = self.with_loaded(turns.loaded());
         let messages = Arc::clone(turns.messages());
         RequestParts { tools, messages, instructions: None, settings: None, server_side_tools: None }
+    }
+
+    /// Returns the tools of a request: those of each request, and then the loaded ones in the order in which they were loaded.
+    fn with_loaded(&self, loaded: &[Arc<str>]) -> Arc<[ToolSpec]> {
+        if loaded.is_empty() {
+            return Arc::clone(&self.tools);
+        }
+        let found = |name: &Arc<str>| {
+            let searched = self.search.as_ref().and_then(|search| search.get(name)).cloned();
+            searched.or_else(|| long_results::spec(name))
+        };
+        self.tools.iter().cloned().chain(loaded.iter().filter_map(found)).collect()
     }
 
     /// Runs turns from `prompt` to the output, continuing the conversation.
@@ -114,26 +155,38 @@ impl WorkerRun {
         if let Some(output) = self.output.tool() {
             self.tools = self.tools.iter().chain([output]).cloned().collect();
         }
-        // Shared before the first turn: a future that held it would be several times as large.
+        // Moved into an `Arc` before the first turn, which keeps the future small.
         Arc::new(self).run_turns(prompt, limits)
     }
 
     async fn run_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
-        let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
+        let message = prompt.into_message(self.ctx.project_root(), &self.attachments).await.map_err(fail)?;
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
+        self.ctx.note_conversation(history.messages());
         let mut messages = Vec::from(history);
         messages.push(message);
-        let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
+        let mut loaded = self
+            .search
+            .as_ref()
+            .map(|search| search.loaded_in(&messages, self.model.profile().mend_arguments))
+            .unwrap_or_default();
+        loaded.extend(self.result_tools_of(&messages));
         let turns = Turns::new(messages, kept, limits);
-        let mut saved = SavedTurns { turns, finished: Vec::new(), worker: Arc::clone(&self) };
+        let (finished, worker) = (Vec::new(), Arc::clone(&self));
+        let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
         saved.turns.add_loaded(loaded);
+        let _takes_messages = self.take_messages();
         loop {
+            let made = saved.made.take();
+            self.join_messages(&mut saved.turns, made).await?;
             match saved.turns.step() {
-                Step::Request(_) => self.ask(&mut saved.turns).await?,
+                Step::Request(_) => saved.is_replay = self.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {
                     saved.finished.resize_with(calls.len(), || None);
-                    self.call_all(calls, &mut saved.finished).await?;
+                    let interruption = self.interruption(saved.turns.turn(), calls.len(), saved.is_replay);
+                    self.call_all(calls, &mut saved.finished, &interruption).await?;
+                    saved.made = interruption.made();
                     saved.turns.handle_results(saved.finished.drain(..).flatten().collect());
                     saved.turns.add_user_messages(&self.ctx.frame().take_user_messages());
                 }
@@ -148,26 +201,42 @@ impl WorkerRun {
         }
     }
 
-    /// Sends one request to the model, and passes its response to the turns.
-    async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
+    /// Sends one request to the model, and passes its response to the turns; returns whether it came from the journal.
+    async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<bool, CallError> {
         self.process(turns).await?;
-        let (response, refused) = self.exchange(turns).await?;
+        self.fit(turns).await?;
+        self.begin_pieces();
+        let mut exchanged = self.exchange(turns).await;
+        if exchanged.as_ref().is_err_and(is_too_long) && self.fit_after_refusal(turns).await? {
+            self.begin_pieces();
+            exchanged = Box::pin(self.exchange(turns)).await;
+        }
+        let (StepOutcome { value: response, is_replayed }, refused) = exchanged?;
+        self.pass_on_whole(&response);
         let retry = if let Some(reason) = refused {
             turns.reject_response(response, reason)
         } else {
             let read = self.output.read_apart(&response).await;
-            turns.handle_response(response, read.as_ref().unwrap_or(&self.output))
+            let retry = turns.handle_response(response, read.as_ref().unwrap_or(&self.output));
+            self.report_mends(None, turns.take_mends());
+            retry
         };
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
         }
-        Ok(())
+        Ok(is_replayed)
+    }
+
+    /// Reports what was mended in the arguments of a call of `tool`, or in the output, if anything was.
+    fn report_mends(&self, tool: Option<&str>, mends: Mends) {
+        if !mends.is_empty() {
+            self.ctx.emit(|| EventKind::Mended { tool: tool.map(Into::into), mends: mends.to_vec() });
+        }
     }
 
     /// Sends one request, and reports its response; also returns the reason if a guard refused it.
-    async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(Response, Option<String>), CallError> {
+    async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(StepOutcome<Response>, Option<String>), CallError> {
         let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
-            // Boxed, since most sessions have no guards.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
             None => (self.request(turns, self.parts(turns)).await?, None),
         };
@@ -179,7 +248,7 @@ impl WorkerRun {
             replayed: is_replayed,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
-        Ok((response, refused))
+        Ok((StepOutcome { value: response, is_replayed }, refused))
     }
 
     /// Runs the history processors of the session.
@@ -187,7 +256,7 @@ impl WorkerRun {
         if self.processors.is_empty() {
             return Ok(());
         }
-        // On a copy, so that the history stays complete if a processor fails or is dropped.
+        // The history is copied, so that it stays complete if a processor fails or is dropped.
         let mut history = History::from(turns.messages().to_vec());
         for processor in self.processors.iter() {
             let processed = processor.process(&mut history, &self.ctx).await;
@@ -217,7 +286,7 @@ impl WorkerRun {
         let local = async move { run.send(sent, answers, repeats, reserving).await };
         let input = || self.input(turns, &parts);
         let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, |_| local));
-        // Without a journal, cancellation drops this with its call. A journal may run it on a task of its own.
+        // Without a journal, cancellation drops this future with its call. A journal may run it in another task.
         let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
         self.count_finished(&reserved, answer.as_ref().map(|answer| &answer.value));
         if let Ok(StepOutcome { value: response, .. }) = &answer {
@@ -274,6 +343,7 @@ impl WorkerRun {
         answers: u32,
         progress: &mut StreamProgress,
     ) -> Result<Response, CallError> {
+        self.begin_pieces();
         let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
         let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))
@@ -288,6 +358,7 @@ impl WorkerRun {
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);
         if self.streaming {
+            self.partial.clear();
             let stream = self.model.stream(request).await.map_err(failed)?;
             return self.collect(stream, progress).await.map_err(failed);
         }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::builder::Preset;
 pub use self::builder::RuntimeBuilder;
-pub use self::chat::{Chat, ChatState};
+pub use self::chat::{Chat, ChatHandle, ChatState};
 pub use self::error::BuildError;
 pub use self::start::{RunHandle, Start};
 use crate::base::error::CallError;
@@ -57,8 +57,8 @@ impl Runtime {
 
     /// Runs an entry, or a single tool or worker, under a call of another run, as its child.
     ///
-    /// For a library that has a runtime of its own: the tree of calls stays one. The caller does not need to declare what
-    /// is called here.
+    /// For a library with its own runtime, so that there is one tree of calls. The caller does not need to declare the
+    /// items that are called here.
     ///
     /// | from the other run | from this runtime |
     /// |---|---|
@@ -69,8 +69,8 @@ impl Runtime {
     /// | guards, which come first | guards of its own |
     /// | the journal, what the user is asked | registry, state, models, prices, settings, project root |
     ///
-    /// How deep workers are nested is counted from the outermost run, and limited by all runtimes around it. Nothing runs that the
-    /// policy of any of these runtimes blocks: see [`Policy`](crate::plane::approval::Policy).
+    /// The nesting of workers is counted from the outermost run, and limited by all outer runtimes. A call does not run
+    /// if the policy of any of these runtimes blocks it: see [`Policy`](crate::plane::approval::Policy).
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Runtime {
 
     /// Runs an entry, or a single tool or worker, from code that is not async, such as the `main` of a script.
     ///
-    /// Returns once the root call has finished. A tool that blocks its thread past its timeout is left running on it.
+    /// Returns once the root call has finished. A tool that blocks its thread past its timeout keeps running on it.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl Runtime {
         declared.chain(self.plane.config.timeouts.values().copied()).max().unwrap_or_default()
     }
 
-    /// Returns what was left out when the runtime was built: tools of servers whose schema is unusable, and rules of the policy that
+    /// Returns the warnings of the build: tools of servers whose schema is unusable, and rules of the policy that
     /// approve calls with arguments that no call can have.
     #[must_use]
     pub fn warnings(&self) -> &[String] {

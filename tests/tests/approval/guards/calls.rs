@@ -39,7 +39,7 @@ struct Asked(Notes);
 
 #[llm_do::async_trait]
 impl Approver for Asked {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         self.0.add(request.arguments["path"].as_str().unwrap());
         Decision::Approved
     }

@@ -50,7 +50,7 @@ struct Puts {
 
 #[llm_do::async_trait]
 impl Approver for Puts {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         let path = request.arguments["path"].as_str().unwrap();
         self.asked.add(format!("{path} {}", request.problem.as_deref().unwrap_or("-")));
         if path == "a" { Decision::approve_with(json!({ "path": self.path })) } else { Decision::approve() }

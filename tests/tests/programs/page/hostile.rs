@@ -44,7 +44,8 @@ fn hostile_log() -> Log {
         let parts = json!([{ "type": "text", "text": text }, { "type": *text, "text": text }, { "type": "attachment", "media_type": *text, "digest": text, "bytes": 1 }]);
         let message = json!({ "role": "user", "parts": parts });
         let results = json!({ "role": "tool", "results": [{ "call_id": text, "name": text, "content": text, "is_error": true, "attachments": [file, lying] }] });
-        log.event(worker, json!({ "kind": "approval_asked", "summary": text, "arguments": { *text: text }, "position": 1, "total": 1 }));
+        let origins = json!([{ "argument": text, "from": "result", "tool": text, "summary": text, "field": text }]);
+        log.event(worker, json!({ "kind": "approval_asked", "summary": text, "arguments": { *text: text }, "position": 1, "total": 1, "origins": origins }));
         log.event(
             worker,
             json!({ "kind": "approval_decided", "approved": true, "by": text, "rule": { *text: text }, "scope": text, "reason": text, "edited": text }),

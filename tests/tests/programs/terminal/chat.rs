@@ -44,6 +44,31 @@ fn a_pasted_text_of_several_lines_is_one_message() {
 }
 
 #[test]
+fn what_is_typed_while_the_model_works_joins_the_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = chat(&folder);
+    session.wait_for("\r\n> ");
+    session.type_in("wait one\n");
+    session.wait_for("asks echo:model");
+    session.type_in("two\n");
+    session.wait_for("the model gets your message after what it does now");
+    session.wait_for("echo 3: two");
+    session.wait_for("\r\n> ");
+    session.type_in("hang three\n");
+    session.wait_for("asks echo:model");
+    session.type_in("/cost\n");
+    session.wait_for("commands wait until the answer is complete; Ctrl+C stops it");
+    session.type_in("! four\n");
+    session.wait_for("the model is interrupted, and gets your message");
+    session.wait_for("echo 6: four");
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    session.wait_for("to continue: chat --resume ");
+    let (code, rows) = session.end();
+    assert_eq!(code, Some(0), "{}", text(&rows));
+}
+
+#[test]
 fn the_user_is_asked_about_a_change_and_the_chat_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = chat(&folder);

@@ -86,6 +86,8 @@ async fn calls_below_a_call_are_asked_too() {
         assert_eq!(text(&result), r#"["deleted a","deleted b"]"#);
         assert_eq!(user.asked().len(), 2);
         assert!(user.asked()[1].contains("called by: clean"), "{}", user.asked()[1]);
+        assert!(user.asked()[1].contains("the client's call: clean(paths=[\"a\",\"b\"])"), "{}", user.asked()[1]);
+        assert!(user.asked()[1].contains("path: in the client's call"), "{}", user.asked()[1]);
     }
 }
 

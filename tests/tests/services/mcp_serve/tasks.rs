@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use llm_do::approval::{Policy, Rule};
 use llm_do::mcp::HttpOptions;
+use llm_do::model::Message;
+use llm_do::testing::{Answer, FunctionModel};
 use rmcp::model::{
     CallToolResponse, CancelTaskParams, DetailedTask, GetTaskParams, TaskPayload, TaskStatus, UpdateTaskParams,
 };
@@ -149,4 +151,44 @@ async fn a_tool_is_never_a_task() {
     let client = connect(serving(|builder| builder).task_after(Duration::ZERO), Era::Rounds, user()).await;
     let response = client.call_tool_once(call("add", json!({ "a": 1, "b": 2 }))).await.unwrap();
     assert!(matches!(response, CallToolResponse::Complete(_)), "{response:?}");
+}
+
+/// Look, once the gate is open.
+#[tool(effect = read_only)]
+async fn look_later(gate: State<Gate>) -> String {
+    gate.0.notified().await;
+    "seen".into()
+}
+
+/// Answer after a look.
+#[worker(toolsets = [look_later])]
+async fn onlooker(input: String) -> String;
+
+/// Looks, and then answers with the last message.
+fn looking_model() -> FunctionModel {
+    FunctionModel::answering(|request| match request.messages {
+        [.., Message::User { parts }] if request.messages.len() > 1 => Answer::text(format!("{parts:?}")),
+        [_] => Answer::call("look_later", json!({})),
+        _ => Answer::text("no message"),
+    })
+}
+
+#[tokio::test]
+async fn a_client_sends_a_message_to_the_run_of_its_task() {
+    let gate = Gate::default();
+    let policy = Policy::new().tool("onlooker", Rule::PreApproved);
+    let service = serving(|builder| builder.state(gate.clone()).policy(policy).force_model(looking_model()));
+    let client = connect(service.task_after(Duration::ZERO), Era::Rounds, user()).await;
+    let id = start(&client, call("onlooker", json!({ "input": "Look." }))).await;
+    let send = async |message: Value| {
+        client.update_task(UpdateTaskParams::new(&id, [("message".to_owned(), message)].into())).await
+    };
+    let refused = send(json!({ "words": "Quickly." })).await.unwrap_err().to_string();
+    assert!(refused.contains("invalid `message`: unknown field `words`"), "{refused}");
+    send(json!({ "text": "Quickly.", "worker": "onlooker" })).await.unwrap();
+    gate.0.notify_one();
+    let TaskPayload::Completed { result } = poll(&client, &id).await.payload else { panic!("it is completed") };
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("Quickly."), "{result:?}");
+    let ended = send(json!("Too late.")).await.unwrap_err().to_string();
+    assert!(ended.contains("the run has ended and takes no more messages"), "{ended}");
 }

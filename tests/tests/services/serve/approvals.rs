@@ -14,6 +14,15 @@ async fn an_approval_shows_what_would_run() {
     assert_eq!(request["summary"], r#"write_line(line="a")"#);
     assert_eq!((&request["tool"], &request["effect"]), (&json!("write_line"), &json!("destructive")));
     assert_eq!((&request["path"], &shown["run"]), (&json!(["write_lines"]), &json!(id)));
+    let context = &request["context"];
+    assert_eq!(
+        context["request"],
+        json!({ "entry": "write_lines", "arguments": { "lines": ["a"] }, "is_of_client": false })
+    );
+    assert_eq!(
+        (&context["line"], &context["origins"]),
+        (&Value::Null, &json!([{ "argument": "line", "from": "user" }]))
+    );
     assert_eq!(server.get(&format!("/runs/{id}")).await["waits"][0], shown);
     server.stop().await;
 }

@@ -58,7 +58,17 @@ async fn ask_approval(server: &Server, token: &str) -> (String, Value) {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_without_a_valid_token_are_refused() {
     let server = Setup::new().serve_with(clients).await;
-    for path in ["/runs", "/runs/1", "/runs/1/events", "/approvals", "/questions", "/chats", "/entries", "/metrics"] {
+    for path in [
+        "/runs",
+        "/runs/1",
+        "/runs/1/events",
+        "/runs/1/records",
+        "/approvals",
+        "/questions",
+        "/chats",
+        "/entries",
+        "/metrics",
+    ] {
         for authorization in ["", "Bearer", "Bearer ", "Bearer wrong", "Basic YW5uOg==", ANN, "Bearer ann", "bearer  "]
         {
             let response =
@@ -112,6 +122,7 @@ async fn what_belongs_to_another_tenant_looks_as_if_it_did_not_exist() {
     for (method, path, body) in [
         (Method::GET, format!("/runs/{id}"), None),
         (Method::GET, format!("/runs/{id}/events"), None),
+        (Method::GET, format!("/runs/{id}/records"), None),
         (Method::POST, format!("/runs/{id}/cancel"), None),
         (Method::POST, format!("/runs/{id}/resume"), None),
         (Method::GET, format!("/approvals/{approval}"), None),

@@ -76,7 +76,7 @@ async fn wait_for_switch(failing: State<Failing>) -> String {
 async fn helper(input: String) -> String;
 
 /// Waits for the switch, and answers with the number of messages.
-fn waiting_model() -> FunctionModel {
+pub(super) fn waiting_model() -> FunctionModel {
     FunctionModel::answering(|request| match request.messages.last() {
         Some(Message::User { .. }) => Answer::call("wait_for_switch", json!({})),
         _ => Answer::text(format!("{} messages", request.messages.len())),

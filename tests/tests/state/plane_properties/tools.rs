@@ -250,7 +250,7 @@ pub(crate) struct Reviewer(pub(crate) World);
 
 #[llm_do::async_trait]
 impl Approver for Reviewer {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &llm_do::CallContext) -> Decision {
         // Calls that create or call a run-time worker have no plan: the calls of that worker are reviewed themselves.
         let Some(plan) = request.arguments.get("plan") else { return Decision::approve() };
         let plan: Plan = serde_json::from_value(plan.clone()).unwrap();

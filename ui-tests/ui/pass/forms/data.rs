@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use llm_do::context::Partial;
 use llm_do::{data, tool};
 
 /// A page of items.
@@ -46,6 +47,33 @@ struct Silent {
     level: u8,
 }
 
+#[data]
+#[cfg(any())]
+struct Absent {
+    level: Unknown,
+}
+
+/// A tree.
+#[data]
+#[serde(rename_all = "camelCase")]
+struct Tree {
+    #[cfg(any())]
+    absent: Unknown,
+    r#type: Level,
+    inner_trees: Vec<Self>,
+    parent: Option<Box<Self>>,
+}
+
+#[data]
+struct Nothing {}
+
+/// The fields of a struct arrive one by one; an item of a list is a part too.
+fn levels(tree: &Partial<Tree>) -> Vec<Option<Level>> {
+    let fields = tree.fields();
+    let parent = fields.parent.some().and_then(|parent| parent.unboxed().fields().r#type.get());
+    fields.inner_trees.items().map(|inner| inner.fields().r#type.get()).chain([fields.r#type.get(), parent]).collect()
+}
+
 /// Ping.
 #[tool]
 fn ping(level: Level, range: Range, key: Key, silent: Silent, marked: Marked) -> Page<u8> {
@@ -62,5 +90,6 @@ fn main() {
         Marked { range: Range { from: 2 } },
     );
     assert_eq!(format!("{page:?} {:?}", Level::Low), "Page { items: [4, 0] } Low");
+    let _: (fn(&Partial<Tree>) -> Vec<Option<Level>>, fn(&Nothing) -> usize) = (levels, size_of_val);
     assert_eq!(format!("{:?}", Key { code: "1".to_owned() }), "Key(..)");
 }

@@ -51,6 +51,8 @@ mod more {
     max_turns = TURNS,
     retries = 0,
     limits = few().tool_calls(3),
+    max_result = 1 << 12,
+    attachments = llm_do::prompt::AttachmentPolicy::new().count(TURNS).types(["image/*"]),
     timeout = SHORT.saturating_mul(TURNS),
     description = "Answer any question.",
 )]

@@ -1,10 +1,10 @@
-//! The built-in attributes of the compiler. A macro with such a name is ambiguous wherever the name is imported (E0659).
+//! The built-in attributes of the compiler. A macro with the name of one is ambiguous if the name is imported (E0659).
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 
-/// The built-in attributes of Rust 1.95, those of unstable features too.
+/// The built-in attributes of Rust 1.95, including those of unstable features.
 const BUILT_IN: [&str; 84] = [
     "allow",
     "allow_internal_unsafe",
@@ -91,12 +91,12 @@ const BUILT_IN: [&str; 84] = [
     "warn",
     "windows_subsystem",
 ];
-/// The beginning of the compiler's own attributes.
+/// The prefix of the compiler's own attributes.
 const RESERVED: &str = "rustc_";
 
-/// Returns a macro of this name, which keeps the import of a name that is not found from being a second error.
+/// Returns a macro with this name, so that the import of an unknown name is not a second error.
 ///
-/// The name of a built-in attribute is always found, as the attribute, so it needs none.
+/// The name of a built-in attribute always resolves to the attribute, so it needs no macro.
 pub(super) fn stand_in(name: &Ident) -> TokenStream {
     let word = name.unraw().to_string();
     if BUILT_IN.contains(&word.as_str()) || word.starts_with(RESERVED) {

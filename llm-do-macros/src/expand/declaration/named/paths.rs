@@ -1,8 +1,9 @@
 //! The check of a member such as `files::helper`.
 //!
-//! An import of a path that is not found would be a second error. So the name is found through a glob import of its module, or
-//! else as a stand-in of the block around, and the module under an alias, or else as an empty one. In longer paths a module
-//! that is not found has no such stand-in, since an import that could mean either is ambiguous: the compiler's words suffice.
+//! An import of an unknown path would be a second error. So the name is resolved through a glob import of its module,
+//! or as a stand-in of the enclosing block, and the module under an alias, or as an empty module. In longer paths, an
+//! unknown module has no such stand-in, since an import that could refer to both is ambiguous; the compiler's own error
+//! is sufficient.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -10,7 +11,7 @@ use syn::{Path, PathSegment};
 
 use super::{attributes, stand_ins};
 
-/// A check of a name with one module before it; what is in a type cannot be imported.
+/// A check of a name with one module before it. Items of a type cannot be imported.
 pub(super) fn check(path: &Path) -> Option<TokenStream> {
     let names: Vec<_> = path.segments.iter().map(plain).collect::<Option<_>>()?;
     let [module, name] = names[..] else {
@@ -58,7 +59,7 @@ fn is_keyword(name: &Ident) -> bool {
     ["crate", "self", "super"].iter().any(|keyword| name == keyword)
 }
 
-/// Whether a name is one of a type, by convention.
+/// Returns whether a name is a type's, by convention.
 fn is_type(name: &Ident) -> bool {
     name == "Self" || name.to_string().starts_with(char::is_uppercase)
 }

@@ -1,4 +1,4 @@
-//! What a dataset spends besides what it evaluates: the models of its judges, and their votes.
+//! The models and votes of a dataset's judges, which cost money in addition to the evaluated runs.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use super::evaluator::builtin::{self, Prepared};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[doc(hidden)]
 pub struct JudgeCost {
-    /// Where it is written.
+    /// The place of the judge in its file.
     pub place: String,
-    /// The model that it names.
+    /// The model that it declares.
     pub model: Option<String>,
-    /// How often the model is asked about each result.
+    /// The number of votes about each result.
     pub votes: u32,
 }
 
 impl Dataset {
-    /// Returns its judges, without evaluators that the program adds under that name.
+    /// Returns the judges of the dataset, without evaluators that the program adds under that name.
     #[doc(hidden)]
     pub fn judge_costs(&self, is_own: impl Fn(&str) -> bool) -> BTreeSet<JudgeCost> {
         let specs = self.cases.iter().flat_map(|case| &case.evaluators).chain(&self.evaluators);

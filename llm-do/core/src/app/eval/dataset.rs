@@ -20,7 +20,7 @@ use crate::base::open_file::read_only;
 /// The maximum size of a file, in bytes.
 const MAX_SIZE: u64 = 16 << 20;
 
-/// Cases with inputs and expected outputs, and the evaluators that score what a tool or worker returns for them.
+/// Cases with inputs and expected outputs, and the evaluators that score the outputs of a tool or worker.
 ///
 /// A dataset is read from a YAML file in the format of pydantic-evals, or from a JSON file of the same structure. A file has
 /// at most 16 MiB and 100,000 values.
@@ -55,7 +55,7 @@ pub struct Dataset {
     pub evaluators: Vec<EvaluatorSpec>,
 }
 
-/// One input of a tool or worker, and what it should return.
+/// One input of a tool or worker, with its expected output.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Case {
@@ -63,7 +63,7 @@ pub struct Case {
     pub name: Option<String>,
     /// The arguments as an object, or the value of the only argument.
     pub inputs: Value,
-    /// What evaluators and readers may want to know about the case.
+    /// Data about the case, for evaluators and readers.
     pub metadata: Option<Value>,
     /// The result to compare with.
     pub expected_output: Option<Value>,
@@ -78,7 +78,7 @@ pub struct EvaluatorSpec {
     pub name: String,
     /// Its arguments.
     pub arguments: Arguments,
-    /// Where it is written: `line 7`, or `file:7` once it is read from a file.
+    /// The place of the evaluator: `line 7`, or `file:7` if it was read from a file.
     place: Option<String>,
 }
 
@@ -115,7 +115,7 @@ impl Dataset {
         self
     }
 
-    /// Reads a dataset from a file; without a `name`, it has that of the file.
+    /// Reads a dataset from a file; without a `name`, its name is that of the file.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// Returns the dataset as YAML, which pydantic-evals reads as well.
+    /// Returns the dataset as YAML, which pydantic-evals can read too.
     ///
     /// Reading the text returns an equal dataset.
     #[must_use]
@@ -236,7 +236,7 @@ impl EvaluatorSpec {
         self
     }
 
-    /// Returns where it is written; empty if it was not read.
+    /// Returns the place of the evaluator; empty if it was not read.
     pub(super) fn place(&self) -> &str {
         self.place.as_deref().unwrap_or_default()
     }
@@ -250,7 +250,7 @@ impl EvaluatorSpec {
     }
 }
 
-/// Two evaluators are equal wherever they are written.
+/// Two evaluators are equal regardless of their places.
 impl PartialEq for EvaluatorSpec {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && self.arguments == other.arguments

@@ -1,4 +1,4 @@
-//! Evaluations: variants that run over a dataset.
+//! Evaluations, which run variants over a dataset.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -23,13 +23,13 @@ use crate::base::mutex::IgnorePoison;
 use crate::base::usage::Limits;
 use crate::session::runtime::{BuildError, Runtime, RuntimeBuilder};
 
-/// What is called after each run.
+/// The function that is called after each run.
 type OnFinished = dyn Fn(&RunRecord) + Send + Sync;
 
-/// How many runs are in flight together, unless set.
+/// The default maximum number of concurrent runs.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
 
-/// Runs variants over a dataset, and scores what they return.
+/// Runs variants over a dataset, and scores their outputs.
 ///
 /// # Examples
 ///
@@ -50,7 +50,7 @@ pub struct Evaluation {
     on_finished: Option<Box<OnFinished>>,
 }
 
-/// What is compared: a tool or worker in a runtime, which decides about its model.
+/// A variant to compare: a tool or worker in a runtime, which determines its model.
 #[derive(Clone, Debug)]
 #[must_use = "pass the variant to `Evaluation::variant`"]
 pub struct Variant {
@@ -60,9 +60,9 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Creates a variant, which reports name `name`: the item with the registered name `tool` in `runtime`.
+    /// Creates a variant with this `name` in reports: the item with the registered name `tool` in `runtime`.
     ///
-    /// Each case is a root call, which needs no approval itself; the calls that it makes do, by the runtime's policy and
+    /// Each case is a root call, which needs no approval itself; its nested calls do, by the runtime's policy and
     /// approver. Use a runtime without a journal and without a shadow of the tool.
     pub fn new(name: impl Into<String>, tool: impl Into<String>, runtime: &Runtime) -> Self {
         Self { name: name.into(), tool: tool.into(), runtime: runtime.clone() }
@@ -88,13 +88,13 @@ impl Evaluation {
         }
     }
 
-    /// Adds a variant. Later ones are compared with the first.
+    /// Adds a variant. Later variants are compared with the first.
     pub fn variant(mut self, variant: Variant) -> Self {
         self.variants.push(variant);
         self
     }
 
-    /// Adds an evaluator, which datasets use by its name, also in place of a built-in one.
+    /// Adds an evaluator, which datasets use by its name; it may replace a built-in one.
     pub fn evaluator(mut self, name: impl Into<String>, evaluator: impl Evaluator + 'static) -> Self {
         self.own.insert(name.into(), Arc::new(evaluator));
         self
@@ -116,19 +116,19 @@ impl Evaluation {
 
     /// Sets the runtime of judges, with their default model. Default: a runtime with the model of `LLM_DO_MODEL`.
     ///
-    /// Nothing that is linked is in it.
+    /// The runtime has no linked items.
     pub fn judge(mut self, builder: RuntimeBuilder) -> Self {
         self.judge = builder;
         self
     }
 
-    /// Sets how often each case runs. Default: 1; 0 is treated as 1.
+    /// Sets the number of runs of each case. Default: 1; 0 is treated as 1.
     pub fn repeat(mut self, times: u32) -> Self {
         self.repetitions = times.max(1);
         self
     }
 
-    /// Sets the maximum number of runs in flight together. Default: 4.
+    /// Sets the maximum number of concurrent runs. Default: 4.
     pub fn concurrency(mut self, runs: NonZeroUsize) -> Self {
         self.concurrency = runs;
         self
@@ -140,13 +140,13 @@ impl Evaluation {
         self
     }
 
-    /// Sets what each run may use. Default: what its runtime allows.
+    /// Sets the limits of each run. Default: the limits of its runtime.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// Sets what all runs and judges together may cost: once it is spent, no run starts. Default: unlimited.
+    /// Sets the maximum cost of all runs and judges together: once it is reached, no run starts. Default: unlimited.
     ///
     /// Runs in flight finish, so the total may be higher. Requests of unknown price do not count.
     pub fn budget(mut self, budget: Money) -> Self {
@@ -154,10 +154,11 @@ impl Evaluation {
         self
     }
 
-    /// Records each finished run in this file, and takes those that it has from there. Default: none.
+    /// Records each finished run in this file, and reuses the runs that the file already has. Default: none.
     ///
-    /// A run is taken if its variant's name, tool, case, evaluators, repetition and the seed are the same. The code of
-    /// tools, the instructions of workers and the model are not compared: use another file when they change, or another name.
+    /// A run is reused if the name of its variant, tool, case, evaluators, repetition and the seed are equal. The code
+    /// of tools, the instructions of workers and the model are not compared: when they change, use a new file or a new
+    /// name.
     pub fn resumable(mut self, file: impl Into<PathBuf>) -> Self {
         self.file = Some(file.into());
         self
@@ -169,13 +170,13 @@ impl Evaluation {
         self
     }
 
-    /// Calls a function after each run, also with those that are taken from a file.
+    /// Calls a function after each run, also for reused runs.
     pub fn on_finished(mut self, function: impl Fn(&RunRecord) + Send + Sync + 'static) -> Self {
         self.on_finished = Some(Box::new(function));
         self
     }
 
-    /// Runs all cases that are not recorded yet, and reports on all. Errors of single runs are in the report.
+    /// Runs all cases that are not recorded yet, and reports on all. Errors of single runs are part of the report.
     ///
     /// # Errors
     ///
@@ -207,7 +208,7 @@ impl Evaluation {
             let planned: &PlannedRun<'_> = &runs[index];
             let record = run(planned, judge.as_ref(), self.limits.as_ref()).await;
             if self.cancellation.is_cancelled() {
-                // Its error may be that of the cancellation.
+                // The error may be caused by the cancellation.
                 return Ok(None);
             }
             *spent.lock().ignore_poison() += cost(&record);
@@ -269,14 +270,14 @@ impl fmt::Debug for Evaluation {
     }
 }
 
-/// Why an evaluation has no report.
+/// The reason that an evaluation has no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {
     /// The dataset has faults.
     #[error(transparent)]
     Dataset(DatasetError),
-    /// The variants have faults: an unknown tool, two equal names, inputs that are not arguments.
+    /// The variants have faults: an unknown tool, two equal names, or inputs that are not arguments.
     #[error("{}", .0.join("\n"))]
     Variants(Vec<String>),
     /// The runtime of judges cannot be built.
@@ -288,17 +289,17 @@ pub enum EvalError {
     /// The evaluation was cancelled; with a file, run it again to resume.
     #[error("cancelled after {done} of {of} runs")]
     Cancelled {
-        /// Finished runs.
+        /// The number of finished runs.
         done: usize,
-        /// All runs.
+        /// The number of all runs.
         of: usize,
     },
     /// The budget is spent; with a file, run it again with a higher budget to resume.
     #[error("the budget is spent after {done} of {of} runs")]
     Budget {
-        /// Finished runs.
+        /// The number of finished runs.
         done: usize,
-        /// All runs.
+        /// The number of all runs.
         of: usize,
     },
 }

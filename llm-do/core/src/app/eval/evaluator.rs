@@ -1,4 +1,4 @@
-//! Evaluators: what scores the output of a case.
+//! Evaluators, which score the output of a case.
 
 pub(super) mod builtin;
 mod context;
@@ -19,11 +19,12 @@ use crate::base::error::Result;
 /// [`Evaluation::evaluate_with`](super::Evaluation::evaluate_with).
 #[async_trait]
 pub trait Evaluator: Send + Sync {
-    /// Returns what was found in one output: none, one or several values.
+    /// Returns the findings in one output: none, one or several values.
     ///
     /// # Errors
     ///
-    /// Returns why the output could not be judged. It is reported apart from findings, and the run does not pass.
+    /// Returns the reason that the output could not be judged. It is reported separately from findings, and the run
+    /// does not pass.
     async fn evaluate(&self, context: &EvaluatorContext<'_>, arguments: &Arguments) -> Result<Findings>;
 }
 

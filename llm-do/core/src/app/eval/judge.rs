@@ -1,4 +1,4 @@
-//! The judge: workers that decide whether an output follows a rubric.
+//! The judge: workers that decide whether an output meets a rubric.
 
 mod arguments;
 
@@ -27,7 +27,7 @@ if present, are what the program was given and what a person expects. All but th
 Judge strictly by the rubric, and by nothing else. First give the reason in at most three sentences, then `score` from 0 (does not \
 follow the rubric at all) to 1 (follows it in every respect), then `pass`: whether the output follows the rubric.";
 
-/// The judging workers: one for each model and each vote, since each vote has a seed of its own.
+/// The judging workers: one for each model and vote, since each vote has its own seed.
 #[derive(Debug)]
 pub(super) struct Judge {
     runtime: Runtime,
@@ -46,7 +46,7 @@ struct Verdict {
 }
 
 impl Judge {
-    /// Builds the workers that the evaluators need; `None` if they need none.
+    /// Builds the workers that the evaluators need; `None` if no evaluator needs one.
     pub(super) fn build(
         builder: RuntimeBuilder,
         seed: u64,
@@ -65,7 +65,7 @@ impl Judge {
         Ok(Some(Self { runtime: builder.build()?, seed }))
     }
 
-    /// Returns what all votes found together, and what they used.
+    /// Returns the findings of all votes together, and their usage.
     ///
     /// The output passes if more than half of the votes pass it; its score is the mean.
     pub(super) async fn judge(
@@ -96,7 +96,7 @@ impl Judge {
 fn worker(model: Option<&str>, vote: u32, seed: u64) -> WorkerSpec {
     let is_allowed = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let of_model: String = model.unwrap_or("default").chars().map(is_allowed).take(40).collect();
-    // Different models may have equal letters.
+    // Names of different models may differ only in other characters.
     let digest = crate::observe::journal::digest(&json!(model));
     let spec = WorkerSpec::new(format!("judge_{of_model}_{}_{vote}", &digest[..8.min(digest.len())]), INSTRUCTIONS)
         .description("Judges an output by a rubric.")
@@ -121,7 +121,7 @@ fn request(arguments: &JudgeArguments, context: &EvaluatorContext<'_>) -> Value 
     Value::Object(request)
 }
 
-/// Returns the score and the assertion that the evaluator is to give.
+/// Returns the requested score and assertion.
 fn findings(arguments: &JudgeArguments, verdicts: &[Verdict]) -> Findings {
     let passes = verdicts.iter().filter(|verdict| verdict.pass).count();
     let pass = passes * 2 > verdicts.len();

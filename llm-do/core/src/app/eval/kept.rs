@@ -1,4 +1,4 @@
-//! Reports that are kept in a folder, to compare later ones with.
+//! Reports in a folder, for comparison with later ones.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,34 +13,34 @@ use crate::base::open_file::{create_private, read_only};
 /// The form of the time in a file name.
 const STAMP: &str = "2026-01-02T03-04-05.000000Z";
 
-/// A folder with the reports of a dataset: `NAME-TIME.json`, the latest last in the order of names.
+/// A folder with the reports of a dataset: `NAME-TIME.json`; the latest is the last by name.
 #[derive(Clone, Debug)]
 pub struct Kept {
     folder: PathBuf,
 }
 
-/// Why a kept report cannot be read or written.
+/// The reason that a report cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("the kept report `{}` cannot be used", .path.display())]
 #[non_exhaustive]
 pub struct KeptError {
-    /// The file, or the folder.
+    /// The path of the file or the folder.
     pub path: PathBuf,
     source: io::Error,
 }
 
 impl Kept {
-    /// Returns the reports in a folder, which is created when the first is kept.
+    /// Returns the reports in a folder, which is created with the first report.
     #[must_use]
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Returns the latest report of a dataset, if there is one.
+    /// Returns the latest report of a dataset, if any.
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder or the file cannot be read, or is not a report.
+    /// Returns an error if the folder or the file cannot be read, or the file is not a report.
     pub fn latest(&self, dataset: Option<&str>) -> Result<Option<Report>, KeptError> {
         let Some(path) = self.files(dataset)?.pop() else { return Ok(None) };
         let parse = |text: String| serde_json::from_str(&text).map_err(io::Error::other);
@@ -48,7 +48,7 @@ impl Kept {
         text.and_then(parse).map(Some).map_err(|source| KeptError { path, source })
     }
 
-    /// Keeps a report under this time, and returns its file.
+    /// Writes a report with this time, and returns its file.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Kept {
         if path.exists() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        // It appears whole or not at all.
+        // The file appears atomically.
         let partial = path.with_extension("json.partial");
         let mut file = create_private(&partial)?;
         file.write_all(json!(report).to_string().as_bytes())?;
@@ -86,7 +86,7 @@ impl Kept {
             let path = entry.map_err(fault)?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let stamp = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".json"));
-            // The name of another dataset may begin with this one.
+            // The name of another dataset may begin with this name.
             if stamp.is_some_and(|stamp| stamp.len() == STAMP.len() && stamp.ends_with('Z')) {
                 files.push(path);
             }

@@ -1,4 +1,4 @@
-//! What an evaluation runs: each case, repeated, for each variant, with its evaluators.
+//! The runs of an evaluation: each case, repeated, for each variant, with its evaluators.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) struct PlannedCase<'a> {
     pub(super) name: String,
     pub(super) case: &'a Case,
     pub(super) evaluators: Vec<PlannedEvaluator>,
-    /// What determines the result, besides the variant.
+    /// The part of the run's key that determines the result, besides the variant.
     identity: Value,
 }
 
@@ -42,10 +42,10 @@ pub(super) struct PlannedCase<'a> {
 pub(super) struct PlannedRun<'a> {
     pub(super) variant: &'a Variant,
     pub(super) case: &'a PlannedCase<'a>,
-    /// From 1.
+    /// The 1-based number of the repetition.
     pub(super) repetition: u32,
     pub(super) arguments: Value,
-    /// Under which a file has the run.
+    /// The key of the run in a file.
     pub(super) key: String,
 }
 
@@ -107,7 +107,8 @@ pub(super) fn judges<'a>(cases: &'a [PlannedCase<'_>]) -> Vec<&'a JudgeArguments
     evaluators.filter_map(judge).collect()
 }
 
-/// Returns the runs in their order, or all faults: repetitions of a case come together, and so do cases of a variant.
+/// Returns the runs in order, or all faults. The repetitions of a case are consecutive, and so are the cases of a
+/// variant.
 pub(super) fn runs<'a>(
     variants: &'a [Variant],
     cases: &'a [PlannedCase<'a>],
@@ -142,7 +143,7 @@ pub(super) fn runs<'a>(
     if faults.is_empty() { Ok(runs) } else { Err(faults) }
 }
 
-/// Returns the inputs of a case as arguments: a value that is not an object is that of the only argument.
+/// Returns the inputs of a case as arguments: a value that is not an object is the value of the only argument.
 fn arguments(item: &Registered, inputs: &Value) -> Result<Value, String> {
     if inputs.is_object() {
         return Ok(inputs.clone());

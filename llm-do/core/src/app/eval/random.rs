@@ -1,6 +1,6 @@
 //! Random numbers that are the same in every version and on every machine.
 
-/// `SplitMix64`: small, and good enough to draw samples.
+/// `SplitMix64`: small, and sufficient for drawing samples.
 pub(super) struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! What is kept of each run, and the file that an interrupted evaluation is resumed from.
+//! The records of runs, and the file from which an interrupted evaluation is resumed.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -25,33 +25,33 @@ pub struct RunRecord {
     pub variant: String,
     /// The name of the case; `Case 3` for the third if it has none.
     pub case: String,
-    /// The number of the repetition, from 1.
+    /// The 1-based number of the repetition.
     pub repetition: u32,
     /// The inputs of the case.
     pub inputs: Value,
     /// The expected output of the case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<Value>,
-    /// What the tool or worker returned; `None` if it failed.
+    /// The result of the tool or worker; `None` if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub output: Option<Value>,
-    /// The error of a run that failed.
+    /// The error of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Wall-clock time, in seconds.
     pub seconds: f64,
-    /// What the run used.
+    /// The usage of the run.
     pub usage: RunUsage,
-    /// What judges used.
+    /// The usage of judges.
     pub judge_usage: RunUsage,
-    /// What the evaluators found, in order.
+    /// The findings of the evaluators, in order.
     pub findings: Vec<NamedFinding>,
     /// The evaluators that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<EvaluatorFailure>,
 }
 
-/// A value that an evaluator found.
+/// A named value of an evaluator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NamedFinding {
@@ -59,7 +59,7 @@ pub struct NamedFinding {
     pub name: String,
     /// The value.
     pub value: Scalar,
-    /// Why the output has this value.
+    /// The reason for the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -83,26 +83,26 @@ impl RunRecord {
     }
 }
 
-/// Reads a field that is there: `null` is a value.
+/// Deserializes a present field, in which `null` is a value.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// A line of a file: a run under the key of what determines it.
+/// A line of a file: a run with its key.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct RunLine {
     key: String,
     #[serde(flatten)]
     run: RunRecord,
 }
 
-/// The file of an evaluation, to which each finished run is added.
+/// The file of an evaluation, to which each finished run is appended.
 #[derive(Debug)]
 pub(super) struct RunFile(Mutex<File>);
 
 impl RunFile {
-    /// Opens or creates a file, which is neither a link nor a pipe, and returns the runs in it by key; an incomplete last line is
-    /// removed.
+    /// Opens or creates a file, which must be neither a link nor a pipe, and returns its runs by key. An incomplete
+    /// last line is removed.
     pub(super) fn open(path: &Path) -> io::Result<(Self, HashMap<String, RunRecord>)> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -126,9 +126,9 @@ impl RunFile {
         Ok((Self(Mutex::new(file)), runs))
     }
 
-    /// Adds a run; it is on disk when this returns.
+    /// Appends a run; it is on disk when this returns.
     pub(super) fn add(&self, key: &str, run: &RunRecord) -> io::Result<()> {
-        let line = Line { key: key.to_owned(), run: run.clone() };
+        let line = RunLine { key: key.to_owned(), run: run.clone() };
         let mut text = json!(line).to_string();
         text.push('\n');
         let mut file = self.0.lock().ignore_poison();
@@ -137,7 +137,7 @@ impl RunFile {
     }
 }
 
-/// Reads the complete lines of a file, and returns where they end.
+/// Reads the complete lines of a file, and returns their end.
 fn read(file: &File) -> io::Result<(HashMap<String, RunRecord>, u64)> {
     let invalid = |number: usize, message: &str| {
         let text = format!("line {number} is not of an evaluation{message}: choose another file, or remove it");
@@ -156,7 +156,7 @@ fn read(file: &File) -> io::Result<(HashMap<String, RunRecord>, u64)> {
                 return Err(invalid(1, ""));
             }
         } else {
-            let parsed: Line =
+            let parsed: RunLine =
                 serde_json::from_slice(&line).map_err(|error| invalid(number, &format!(" ({error})")))?;
             runs.insert(parsed.key, parsed.run);
         }

@@ -19,10 +19,10 @@ use crate::base::usage::RunUsage;
 #[doc(hidden)]
 pub const PASSES: &str = "passes";
 
-/// What an evaluation found: figures of each variant, comparisons, and all runs.
+/// The result of an evaluation: figures of each variant, comparisons, and all runs.
 ///
-/// Runs of the same evaluation give the same report, however often it was interrupted; only times differ. As JSON, it can be
-/// [kept](super::Kept) and compared with a later one. [`Display`](fmt::Display) writes tables for people.
+/// Runs of the same evaluation give the same report, regardless of interruptions; only times differ. As JSON, it can be
+/// [kept](super::Kept) and compared with a later report. [`Display`](fmt::Display) writes tables for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -30,13 +30,13 @@ pub struct Report {
     pub dataset: Option<String>,
     /// The number of cases.
     pub cases: usize,
-    /// How often each case ran.
+    /// The number of runs of each case.
     pub repetitions: u32,
     /// The seed of intervals, tests and votes of judges.
     pub seed: u64,
     /// The variants, in the order in which they were added.
     pub variants: Vec<VariantSummary>,
-    /// Each later variant compared with the first, by metric.
+    /// The comparisons of each later variant with the first, by metric.
     pub comparisons: Vec<Comparison>,
     /// All runs: by variant, case and repetition.
     pub runs: Vec<RunRecord>,
@@ -54,31 +54,31 @@ pub struct VariantSummary {
     pub failed: usize,
     /// The number of runs that finished, but that an evaluator could not judge.
     pub not_judged: usize,
-    /// The metrics: first `passes`, then what evaluators found, in the order of their names' first appearance.
+    /// The metrics: first `passes`, then the findings of evaluators, in the order of their names' first appearance.
     pub metrics: Vec<MetricSummary>,
-    /// How long the runs took, failed ones included.
+    /// The times of the runs, including failed ones.
     pub latency: Latency,
-    /// What all runs used, failed ones included.
+    /// The usage of all runs, including failed ones.
     pub usage: RunUsage,
-    /// What judges used.
+    /// The usage of judges.
     pub judge_usage: RunUsage,
 }
 
-/// What an evaluator found in the runs of a variant.
+/// A metric of the runs of a variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
     /// The name.
     pub name: String,
-    /// How many runs have a value. A run that failed has none, except of `passes`.
+    /// The number of runs with a value. A failed run has only a value of `passes`.
     pub runs: usize,
-    /// The mean over cases: of an assertion, the share that holds; `None` for labels.
+    /// The mean over cases; for an assertion, the share that holds; `None` for labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
     /// The standard deviation between repeated runs of one case; `None` if no case was repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// How many runs have each label.
+    /// The number of runs with each label.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, usize>,
 }
@@ -102,15 +102,15 @@ pub struct Estimate {
 pub struct Latency {
     /// The median.
     pub p50: f64,
-    /// 90 % took at most this.
+    /// The 90th percentile.
     pub p90: f64,
-    /// 99 % took at most this.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The longest.
+    /// The maximum.
     pub max: f64,
 }
 
-/// A metric of a variant compared with that of the first variant, case by case.
+/// A metric of a variant compared with the same metric of the first variant, case by case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -126,22 +126,22 @@ pub struct Comparison {
     pub difference: Estimate,
     /// The p value of a two-sided paired permutation test.
     pub p: f64,
-    /// In how many cases the variant has a higher value.
+    /// The number of cases in which the variant has a higher value.
     pub higher: usize,
-    /// In how many cases the variant has a lower value.
+    /// The number of cases in which the variant has a lower value.
     pub lower: usize,
 }
 
 impl Report {
-    /// Returns the report as an HTML page with a plot: one file without scripts, which loads nothing.
+    /// Returns the report as an HTML page with a plot: one file without scripts and without external resources.
     #[must_use]
     pub fn to_html(&self) -> String {
         html::page(self)
     }
 
-    /// Returns the runs of a variant as a log of `inspect_ai`, in JSON, which its viewer opens; `None` for an unknown variant.
+    /// Returns the runs of a variant as a log of `inspect_ai`, in JSON, for its viewer; `None` for an unknown variant.
     ///
-    /// `time` is when the evaluation ended.
+    /// `time` is the end of the evaluation.
     #[must_use]
     pub fn to_inspect_log(&self, variant: &str, time: jiff::Timestamp) -> Option<serde_json::Value> {
         inspect::log(self, variant, time)

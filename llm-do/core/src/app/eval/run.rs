@@ -17,7 +17,7 @@ use crate::base::mutex::IgnorePoison;
 use crate::base::usage::{Limits, RunUsage};
 use crate::observe::event::{Delivery, Event, EventKind, EventSink, Outcome};
 
-/// Runs one case and its evaluators. An error of either is part of the record.
+/// Runs one case and its evaluators. Errors of both are part of the record.
 pub(super) async fn run(planned: &PlannedRun<'_>, judge: Option<&Judge>, limits: Option<&Limits>) -> RunRecord {
     let running = run_and_evaluate(planned, judge, limits);
     #[cfg(feature = "tracing")]
@@ -26,7 +26,7 @@ pub(super) async fn run(planned: &PlannedRun<'_>, judge: Option<&Judge>, limits:
 }
 
 async fn run_and_evaluate(planned: &PlannedRun<'_>, judge: Option<&Judge>, limits: Option<&Limits>) -> RunRecord {
-    let calls = Arc::new(Calls::default());
+    let calls = Arc::new(CallCollector::default());
     let mut start = planned.variant.runtime.start_named(&planned.variant.tool, planned.arguments.clone());
     start = start.shared_sink(Arc::clone(&calls) as _);
     if let Some(limits) = limits {
@@ -58,7 +58,7 @@ async fn run_and_evaluate(planned: &PlannedRun<'_>, judge: Option<&Judge>, limit
     record
 }
 
-/// Adds what the evaluators find, in their order.
+/// Adds the findings of the evaluators, in order.
 async fn evaluate(
     planned: &PlannedRun<'_>,
     output: &Value,
@@ -101,13 +101,13 @@ async fn evaluate_by(
     Ok((findings, RunUsage::default()))
 }
 
-/// Refuses scores that have no place among numbers.
+/// Rejects scores that are not finite.
 fn finite((findings, used): (Findings, RunUsage)) -> Result<(Findings, RunUsage)> {
     let is_finite = |finding: &Finding| !matches!(finding.value, Scalar::Score(score) if !score.is_finite());
     if findings.iter().all(is_finite) { Ok((findings, used)) } else { Err("a score is not a finite number".into()) }
 }
 
-/// Adds a finding under a name that no other has: of equal names, the second is `NAME_2`.
+/// Adds a finding under a unique name: of equal names, the second is `NAME_2`.
 fn add(evaluator: &PlannedEvaluator, finding: Finding, findings: &mut Vec<NamedFinding>) {
     let wanted = finding.name.unwrap_or_else(|| evaluator.name.clone());
     let is_free = |name: &String| findings.iter().all(|known| known.name != *name);
@@ -116,24 +116,24 @@ fn add(evaluator: &PlannedEvaluator, finding: Finding, findings: &mut Vec<NamedF
     findings.push(NamedFinding { name, value: finding.value, reason: finding.reason });
 }
 
-/// Collects the calls of a run below its root call.
+/// Collects the nested calls of a run.
 #[derive(Debug, Default)]
-struct Calls(Mutex<CallList>);
+struct CallCollector(Mutex<CallList>);
 
 #[derive(Debug, Default)]
 struct CallList {
     calls: Vec<CalledTool>,
-    /// The indices of the calls by their id.
+    /// The indices of the calls by id.
     indices: HashMap<u64, usize>,
 }
 
-impl Calls {
+impl CallCollector {
     fn take(&self) -> Vec<CalledTool> {
         std::mem::take(&mut self.0.lock().ignore_poison().calls)
     }
 }
 
-impl EventSink for Calls {
+impl EventSink for CallCollector {
     fn emit(&self, event: &Arc<Event>) {
         if event.call == 0 {
             return;
@@ -161,7 +161,7 @@ impl EventSink for Calls {
     }
 }
 
-/// Returns the span that has the run and what evaluators find in it.
+/// Returns the span of a run and its findings.
 #[cfg(feature = "tracing")]
 fn span(planned: &PlannedRun<'_>) -> tracing::Span {
     tracing::info_span!(

@@ -9,15 +9,16 @@ use self::equal::estimate_equal;
 use super::random::Random;
 use super::report::Estimate;
 
-/// How many samples are drawn for an interval.
+/// The number of samples for an interval.
 const RESAMPLES: usize = 2000;
-/// Up to how many differences all signs are tried; with more, samples of them are drawn.
+/// The maximum number of differences for which all signs are tried; for more, signs are sampled.
 const EXACT: usize = 12;
 const FLIPS: usize = 10_000;
 
-/// Returns the mean of some values, each that of a case, with its 95 % interval by the bootstrap; `None` without values.
+/// Returns the mean of some values, one per case, with its 95 % interval by the bootstrap; `None` without values.
 ///
-/// Cases are drawn, not runs, since runs of one case are not independent. Of equal values within known bounds, the interval is exact.
+/// Cases are resampled, not runs, since runs of one case are not independent. For equal values within known bounds, the
+/// interval is exact.
 pub(super) fn estimate(values: &[f64], bounds: Option<Bounds>, seed: u64) -> Option<Estimate> {
     if let Some(exact) = bounds.and_then(|bounds| estimate_equal(values, bounds)) {
         return Some(exact);
@@ -33,11 +34,11 @@ pub(super) fn estimate(values: &[f64], bounds: Option<Bounds>, seed: u64) -> Opt
     Some(Estimate { mean, low: percentile(&means, 0.025)?, high: percentile(&means, 0.975)? })
 }
 
-/// Returns the p value of a two-sided paired permutation test: how likely a mean difference at least as large is if the sign
-/// of each difference is random.
+/// Returns the p value of a two-sided paired permutation test: the probability of a mean difference at least as large
+/// if the sign of each difference is random.
 pub(super) fn paired_test(differences: &[f64], seed: u64) -> f64 {
     let observed = differences.iter().sum::<f64>().abs();
-    // Sums that are equal but for rounding count as equal.
+    // Sums that differ only by rounding count as equal.
     let is_extreme = |sum: f64| sum.abs() >= observed - 1e-12 * (1.0 + observed);
     let signed = |flags: &mut dyn FnMut(usize) -> bool| {
         let sign = |(index, value): (usize, &f64)| if flags(index) { *value } else { -value };
@@ -58,7 +59,7 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Returns the value below which this share of the sorted values lies, by the nearest rank.
+/// Returns the nearest-rank percentile of sorted values.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the rank is bounded")]
 pub(super) fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let rank = (share * sorted.len() as f64).ceil().max(1.0) as usize;
@@ -103,14 +104,14 @@ mod tests {
         assert_eq!((scores.low, scores.high), (4.0, 4.0), "the bounds are not known");
     }
 
-    /// In about 95 of 100 samples the interval has the mean of what they are drawn from.
+    /// In about 95 of 100 samples, the interval contains the mean of the distribution.
     #[test]
     fn intervals_cover_the_true_mean_about_as_often_as_they_state() {
         let mut random = Random::new(1);
         let covered = (0..400)
             .filter(|seed| {
                 let values: Vec<f64> = (0..50).map(|_| f64::from(u8::from(random.index(10) < 3))).collect();
-                let interval = estimate(&values, Bounds::of(&values), *seed).unwrap();
+                let interval = estimate(&values, Bounds::of_metric(&values), *seed).unwrap();
                 interval.low <= 0.3 && 0.3 <= interval.high
             })
             .count();
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_paired_test_is_exact_for_few_differences() {
-        // Only all five signs equal are as extreme: 2 of 32.
+        // Only all five equal signs are as extreme: 2 of 32.
         assert_eq!(paired_test(&[1.0; 5], 0), 2.0 / 32.0);
         assert_eq!(paired_test(&[0.0; 5], 0), 1.0);
         assert_eq!(paired_test(&[], 0), 1.0);

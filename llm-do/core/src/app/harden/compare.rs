@@ -18,20 +18,20 @@ use crate::session::runtime::Runtime;
 pub enum Verdict {
     /// The candidate returned the worker's answer.
     Agrees,
-    /// The candidate returned another result.
+    /// The candidate returned a different result.
     Differs,
     /// The candidate's schema does not accept the worker's input.
     Refused,
     /// The candidate failed.
     Failed,
-    /// The candidate abstained, by [`Unsure`](crate::base::error::Unsure).
+    /// The candidate abstained with [`Unsure`](crate::base::error::Unsure).
     Unsure,
-    /// The worker itself failed, so there is nothing to compare with, and the candidate was not run.
+    /// The worker itself failed, so the candidate was not run, since its result could not be compared.
     WorkerFailed,
 }
 
 impl Verdict {
-    /// Returns the verdict as text.
+    /// Returns the name of the verdict.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Verdict {
     }
 }
 
-/// One case, and the candidate's outcome.
+/// One case with the candidate's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Compared {
@@ -53,9 +53,9 @@ pub struct Compared {
     pub verdict: Verdict,
     /// The arguments.
     pub input: Value,
-    /// How often the worker received this input.
+    /// The number of calls of the worker with this input.
     pub times: u64,
-    /// How many distinct answers the worker gave.
+    /// The number of distinct answers of the worker.
     pub answers: usize,
     /// The worker's most frequent answer.
     pub worker: Outcome,
@@ -68,7 +68,7 @@ pub struct Compared {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Each case, in the order of [`Cases`].
+    /// The cases, in the order of [`Cases`].
     pub cases: Vec<Compared>,
 }
 
@@ -76,13 +76,13 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The number of cases that agree.
+    /// The number of agreeing cases.
     pub agree: usize,
-    /// The number of cases that were compared: all except those in which the worker failed.
+    /// The number of compared cases: all except those in which the worker failed.
     pub of: usize,
     /// The number of cases in which the worker failed.
     pub worker_failed: usize,
-    /// The number of compared cases in which the candidate abstained, which do not agree.
+    /// The number of compared cases in which the candidate abstained, which do not count as agreeing.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsure: usize,
 }
@@ -94,8 +94,8 @@ fn is_zero(cases: &usize) -> bool {
 
 /// Runs `candidate`, by its registered name, on each case in order, and compares the results.
 ///
-/// Each is a root call, which needs no approval itself; the calls that it makes do, by the runtime's policy and
-/// approver. Use a runtime without a journal and without a shadow of the candidate.
+/// Each case is a root call, which needs no approval itself; its nested calls do, by the runtime's policy and approver.
+/// Use a runtime without a journal and without a shadow of the candidate.
 ///
 /// See the module for an example.
 pub async fn compare(runtime: &Runtime, candidate: &str, cases: &Cases, agreement: &Agreement) -> Report {
@@ -143,7 +143,7 @@ fn verdict(result: &Result<Value, CallError>, candidate: &str, agrees: impl FnOn
 }
 
 impl Report {
-    /// Returns how many cases agree.
+    /// Returns the number of agreeing cases.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
@@ -153,7 +153,7 @@ impl Report {
 }
 
 impl Summary {
-    /// Returns whether at least one case was compared and all that were agree.
+    /// Returns whether at least one case was compared, and all compared cases agree.
     #[must_use]
     pub fn all_agree(&self) -> bool {
         self.of > 0 && self.agree == self.of
@@ -172,7 +172,7 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { agree, of, worker_failed, unsure } = self;
         write!(f, "{agree} of {of} agree")?;
-        // Rounded down, so that only full agreement is 100 %.
+        // Rounded down, so that only complete agreement is 100 %.
         if let Some(percent) = (agree * 100).checked_div(*of) {
             write!(f, " ({percent} %)")?;
         }

@@ -1,4 +1,4 @@
-//! Has a model write a script for a worker, and measures it on cases that nothing has seen.
+//! Lets a model write a script for a worker, and measures the script on cases that the model has not seen.
 
 mod candidate;
 mod report;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 pub use self::report::{Attempt, Chosen, Parts, ProposalEnd, ProposalReport};
 pub use self::score::Score;
-use self::search::Search;
+use self::search::ScriptSearch;
 pub use self::split::Contradiction;
 use self::split::Split;
 use super::Cases;
@@ -34,18 +34,19 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 
 /// The worker that writes scripts.
 const WRITER: &str = "harden_propose";
-/// How many scripts the model writes at most, by default.
+/// The default maximum number of scripts that the model writes.
 const ATTEMPTS: u32 = 5;
 
-/// Has a model write a script that replaces a worker, from the worker's recorded cases.
+/// Lets a model write a script that replaces a worker, from the worker's recorded cases.
 ///
-/// The cases are split by the digests of their inputs: of ten, the model sees four, three choose among the scripts that it writes, and
-/// three are held back. Each script is checked like every script, and runs on the cases without a journal: approvals are denied, it calls
-/// only tools of the worker that are `effect = read_only`, and it asks no model. Faults, and shown cases in which it does not agree, go back
-/// to the model. The script with the most agreements minus disagreements on the selecting cases is chosen, and then measured on those
-/// that were held back.
+/// The cases are split by the digests of their inputs: of ten, the model sees four, three select among its scripts, and
+/// three are held back. Each script is checked like any script, and runs on the cases without a journal: approvals are
+/// denied, it can call only tools of the worker that are `effect = read_only`, and it cannot request a model. Faults,
+/// and shown cases in which it does not agree, are returned to the model. The script with the highest number of
+/// agreements minus disagreements on the selecting cases is chosen, and then measured on the held-back cases.
 ///
-/// The requests to the model are those of a worker `harden_propose`, so guards of the builder see them and may redact recorded data.
+/// The requests to the model come from a worker `harden_propose`, so guards of the builder see them and may redact
+/// recorded data.
 ///
 /// # Examples
 ///
@@ -100,23 +101,24 @@ pub struct Proposer {
     budget: Option<Money>,
     attempts: u32,
     agreement: Agreement,
-    /// `None` for this program.
+    /// The interpreter program; `None` for this program.
     interpreter: Option<PathBuf>,
 }
 
-/// A script for a worker, if one was good enough, and the evidence.
+/// A script for a worker, if one is good enough, with its report.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proposal {
     /// The text of the script; `None` if none was good enough.
     pub script: Option<String>,
-    /// A Rust function to start from, with the worker's signature: it has the script as a comment, and calls the worker.
+    /// A Rust function as a starting point, with the worker's signature: it has the script as a comment, and calls the
+    /// worker.
     pub rust: Option<String>,
-    /// What became of the proposal.
+    /// The report of the proposal.
     pub report: ProposalReport,
 }
 
-/// Why nothing could be proposed.
+/// The reason that nothing could be proposed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProposeError {
@@ -125,24 +127,24 @@ pub enum ProposeError {
     UnknownWorker {
         /// The name.
         worker: String,
-        /// A suggestion, which begins with `; `, or nothing.
+        /// A suggestion that begins with `; `, or an empty text.
         hint: String,
     },
-    /// The name is that of a tool or an entry.
+    /// The name is already the name of a tool or an entry.
     #[error("`{name}` is not a worker: only a worker is replaced by a script")]
     NotAWorker {
         /// The name.
         name: String,
     },
-    /// There are no cases that the model can see.
+    /// There are no cases to show to the model.
     #[error("too few cases of `{worker}`: of {cases} usable ones, none can be shown to a model; record more runs")]
     TooFewCases {
         /// The worker's name.
         worker: String,
-        /// The number of cases with results that agree.
+        /// The number of cases whose results agree with each other.
         cases: usize,
     },
-    /// Two tools of the worker would have one name in a script.
+    /// Two tools of the worker would have the same name in a script.
     #[error("the tools of the worker cannot be functions of a script: {}", .0.join("; "))]
     Tools(Vec<String>),
     /// The session cannot be built.
@@ -157,7 +159,7 @@ pub enum ProposeError {
 }
 
 impl Proposer {
-    /// Begins a proposal for the worker with this registered name.
+    /// Creates a proposer for the worker with this registered name.
     pub fn new(worker: impl Into<String>) -> Self {
         let worker = worker.into();
         let name = format!("{}_script", identifier(&worker));
@@ -172,24 +174,24 @@ impl Proposer {
         }
     }
 
-    /// Sets the name of the script's function. Default: that of the worker, with `_script`.
+    /// Sets the name of the script's function. Default: the name of the worker, with `_script`.
     pub fn name(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
     }
 
-    /// Sets the model, `provider:model`, that writes scripts. Default: that of the builder.
+    /// Sets the model, `provider:model`, that writes scripts. Default: the model of the builder.
     pub fn model(self, model: impl Into<String>) -> Self {
         Self { model: Some(model.into()), ..self }
     }
 
-    /// Asks for no further script once the requests have cost this. Default: unlimited.
+    /// Requests no further script once the requests have cost this amount. Default: unlimited.
     ///
     /// The last request may exceed it. A model of unknown price is refused.
     pub fn budget(self, budget: Money) -> Self {
         Self { budget: Some(budget), ..self }
     }
 
-    /// Sets how many scripts the model writes at most. Default: 5.
+    /// Sets the maximum number of scripts that the model writes. Default: 5.
     pub fn attempts(self, attempts: u32) -> Self {
         Self { attempts, ..self }
     }
@@ -199,20 +201,20 @@ impl Proposer {
         Self { agreement, ..self }
     }
 
-    /// Sets the program that is started to run the scripts; it calls [`interpreter_process`](crate::plane::script::interpreter_process)
-    /// first. Default: this program.
+    /// Sets the program that is started to run the scripts; it must first call
+    /// [`interpreter_process`](crate::plane::script::interpreter_process). Default: this program.
     pub fn interpreter(self, program: impl Into<PathBuf>) -> Self {
         Self { interpreter: Some(program.into()), ..self }
     }
 
-    /// Has the model write scripts, and returns the best one with its evidence.
+    /// Lets the model write scripts, and returns the best one with its report.
     ///
-    /// The builder has the worker and its tools; its journal and its shadows are not used. A failure of a request to the model ends the
-    /// proposal with the best script so far.
+    /// The builder has the worker and its tools; its journal and its shadows are not used. If a request to the model
+    /// fails, the proposal ends with the best script so far.
     ///
     /// # Errors
     ///
-    /// Returns a [`ProposeError`] if no script could be asked for, or on cancellation.
+    /// Returns a [`ProposeError`] if no script could be requested, or on cancellation.
     pub async fn propose(&self, builder: RuntimeBuilder, cases: &Cases) -> Result<Proposal, ProposeError> {
         let mut builder = self.prepared(builder);
         let registry = builder.collect()?;
@@ -226,7 +228,7 @@ impl Proposer {
         &self.name
     }
 
-    /// Adds the worker that writes scripts, and the place of the script.
+    /// Adds the worker that writes scripts, and a placeholder for the script.
     #[doc(hidden)]
     pub fn prepared(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         let spec = WorkerSpec::new(WRITER, request::INSTRUCTIONS).description("Writes a script in place of a worker.");
@@ -250,16 +252,16 @@ impl Proposer {
         cases: &Cases,
     ) -> Result<Proposal, ProposeError> {
         let worker = Arc::clone(self.worker_in(&registry)?);
-        let split = Split::of(cases, &self.agreement);
+        let split = Split::new(cases, &self.agreement);
         if split.shown.is_empty() {
             let usable = split.selecting.len() + split.held_back.len();
             return Err(ProposeError::TooFewCases { worker: self.worker.clone(), cases: usable });
         }
-        let subject = Subject::of(&self.name, &worker, &registry)?;
+        let subject = Subject::new(&self.name, &worker, &registry)?;
         ScriptProcess::check(self.interpreter.as_deref()).await.map_err(ProposeError::Interpreter)?;
         let recorded = cases.calls(builder.price_table());
         let builder = builder.without_journal_and_shadows();
-        let mut search = Search::new(self, &split, &worker, &registry, &builder)?;
+        let mut search = ScriptSearch::new(self, &split, &worker, &registry, &builder)?;
         let end = search.run(&subject).await?;
         search.finish(end, recorded).await
     }
@@ -277,19 +279,19 @@ impl Proposer {
     }
 }
 
-/// What the model reads of a worker.
+/// The description of a worker for the model.
 #[derive(Debug)]
 struct Subject<'a> {
     name: &'a str,
     signature: String,
     description: &'a str,
     instructions: &'a str,
-    /// The tools that the script may call, as functions of Python.
+    /// The tools that the script may call, as Python functions.
     tools: String,
 }
 
 impl<'a> Subject<'a> {
-    fn of(name: &'a str, worker: &'a Registered, registry: &Registry) -> Result<Self, ProposeError> {
+    fn new(name: &'a str, worker: &'a Registered, registry: &Registry) -> Result<Self, ProposeError> {
         let parameters = Arc::new(candidate::parameters(worker));
         let own = ScriptCallee { shown: name.into(), parameters, ..worker.as_callee(&worker.name) };
         let tools = candidate::allowed(registry, worker).into_iter().map(|tool| tool.as_callee(&tool.name)).collect();

@@ -1,4 +1,4 @@
-//! What the workers of an application use, and what code saves: by worker, from journals and logs of events.
+//! The usage of an application's workers, and the savings of code: by worker, from journals and event logs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, BufRead};
@@ -14,9 +14,10 @@ use crate::observe::event::{Event, EventKind, Outcome};
 use crate::observe::journal::{FileJournal, JournalError, Record, StepKind};
 use crate::plane::dispatch::recorded_outcome;
 
-/// What each worker of an application used, and how often code answered for it: which worker to harden next.
+/// The usage of each worker of an application, and how often code answered in its place; shows which worker to harden
+/// next.
 ///
-/// Calls, requests, tokens and costs are from journals, disagreements from logs of events, which have those of
+/// Calls, requests, tokens and costs are from journals. Disagreements are from event logs, which contain those of
 /// [shadows](https://docs.rs/llm-do/latest/llm_do/harden/index.html#shadows).
 ///
 /// # Examples
@@ -35,34 +36,34 @@ use crate::plane::dispatch::recorded_outcome;
 #[derive(Debug, Default)]
 pub struct Ranking {
     workers: BTreeMap<Arc<str>, WorkerUsage>,
-    /// The names of the workers, which code may answer for.
+    /// The names of the workers, in place of which code may answer.
     given: BTreeSet<Arc<str>>,
 }
 
-/// What the calls of a worker used.
+/// The usage of the calls of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WorkerUsage {
     /// The registered name.
     pub name: Arc<str>,
-    /// Finished calls, those that code answered included.
+    /// The number of finished calls, including those that code answered.
     pub calls: u64,
-    /// The calls that code answered, without a request to the worker's model.
+    /// The number of calls that code answered, without a request to the worker's model.
     pub by_code: u64,
     /// The requests of the calls, without those of nested calls, and their tokens.
     pub usage: Usage,
-    /// What these requests cost.
+    /// The cost of these requests.
     pub cost: Cost,
-    /// What the calls that code answered would have cost, at the mean cost of the other calls.
+    /// The estimated cost of the calls that code answered, at the mean cost of the other calls.
     pub saved: Money,
-    /// How often a shadow ran the worker and compared.
+    /// The number of comparisons by a shadow.
     pub compared: u64,
-    /// How often it disagreed.
+    /// The number of disagreements.
     pub disagreed: u64,
 }
 
 impl WorkerUsage {
-    /// Returns the share of comparisons that disagreed; `None` without comparisons.
+    /// Returns the share of disagreements among the comparisons; `None` without comparisons.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of calls are small")]
     pub fn drift(&self) -> Option<f64> {
@@ -80,8 +81,9 @@ struct Asked {
 impl Ranking {
     /// Returns an empty ranking of these workers, by their registered names.
     ///
-    /// What else asked a model is listed too, such as a tool that calls [`llm_ask`](crate::plane::context::CallContext::llm_ask); only for these workers
-    /// a call without a request counts as one that code answered.
+    /// Other callers of a model are listed too, such as a tool that calls
+    /// [`llm_ask`](crate::plane::context::CallContext::llm_ask). Only for these workers, a call without a request
+    /// counts as answered by code.
     #[must_use]
     pub fn new(workers: impl IntoIterator<Item: Into<Arc<str>>>) -> Self {
         Self { workers: BTreeMap::new(), given: workers.into_iter().map(Into::into).collect() }
@@ -89,7 +91,7 @@ impl Ranking {
 
     /// Adds the calls of one journal; `records` starts at its first record.
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>, prices: &PriceTable) {
-        let mut journal = Journaled::default();
+        let mut journal = JournalRanking::default();
         records.into_iter().for_each(|record| journal.add(&record, prices));
         self.take(journal);
     }
@@ -100,14 +102,14 @@ impl Ranking {
     ///
     /// Returns the errors of [`FileJournal::read`], and [`JournalError::Corrupt`] for an invalid line; nothing is added then.
     pub fn add_file(&mut self, path: impl Into<PathBuf>, prices: &PriceTable) -> Result<(), JournalError> {
-        let mut journal = Journaled::default();
+        let mut journal = JournalRanking::default();
         FileJournal::read(path)?.try_for_each(|record| record.map(|record| journal.add(&record, prices)))?;
         self.take(journal);
         Ok(())
     }
 
-    /// Adds the comparisons of shadows in a log of events, as [`JsonLines`](crate::observe::event::JsonLines) writes it; lines that are
-    /// not events of this version are skipped.
+    /// Adds the comparisons of shadows in an event log, as written by [`JsonLines`](crate::observe::event::JsonLines);
+    /// lines that are not events of this version are skipped.
     ///
     /// # Errors
     ///
@@ -138,28 +140,22 @@ impl Ranking {
         self.workers.entry(Arc::clone(name)).or_insert_with(new)
     }
 
-    fn take(&mut self, journal: Journaled) {
-        let asking = journal.calls.iter().filter(|(key, ..)| journal.asked.contains_key(key));
-        let asking: BTreeSet<_> = asking.map(|(_, name, _)| Arc::clone(name)).collect();
-        for (key, name, has_result) in journal.calls {
+    fn take(&mut self, journal: JournalRanking) {
+        for (name, counts) in journal.names {
             let is_worker = self.given.contains(&name);
-            if !is_worker && !asking.contains(&name) {
+            if !is_worker && counts.asking == 0 {
                 continue;
             }
             let worker = self.worker(&name);
-            worker.calls += 1;
-            match journal.asked.get(&key) {
-                Some(asked) => {
-                    worker.usage += asked.usage;
-                    worker.cost += asked.cost;
-                }
-                None => worker.by_code += u64::from(is_worker && has_result),
-            }
+            worker.calls += counts.calls;
+            worker.by_code += if is_worker { counts.by_code } else { 0 };
+            worker.usage += counts.asked.usage;
+            worker.cost += counts.asked.cost;
         }
     }
 }
 
-/// Adds what code saved: the mean cost of the calls that asked the model, for each that did not.
+/// Adds the savings of code: the mean cost of a call that requested the model, for each call that did not.
 fn with_saved(mut worker: WorkerUsage) -> WorkerUsage {
     let asking = u128::from(worker.calls - worker.by_code);
     let saved = (worker.cost.known.picodollars() * u128::from(worker.by_code)).checked_div(asking);
@@ -169,29 +165,51 @@ fn with_saved(mut worker: WorkerUsage) -> WorkerUsage {
 
 /// The calls and requests of one journal.
 #[derive(Default)]
-struct Journaled {
-    /// The key, the name, and whether the call has a result.
-    calls: Vec<(Arc<str>, Arc<str>, bool)>,
-    /// The requests of each call, by its key.
-    asked: HashMap<Arc<str>, Asked>,
+struct JournalRanking {
+    /// What has ended, by the names of what was called.
+    names: HashMap<Arc<str>, Counts>,
+    /// The requests of the calls that have not ended, by their keys.
+    open: HashMap<Arc<str>, Asked>,
 }
 
-impl Journaled {
+/// The calls of one name that have ended.
+#[derive(Default)]
+struct Counts {
+    calls: u64,
+    /// Those that asked a model.
+    asking: u64,
+    /// Those that returned a result and did not ask one.
+    by_code: u64,
+    asked: Asked,
+}
+
+impl JournalRanking {
     fn add(&mut self, record: &Record, prices: &PriceTable) {
         match record.kind {
             StepKind::Model => {
                 let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
-                let asked = self.asked.entry(Arc::clone(&record.parent)).or_default();
+                let asked = self.open.entry(Arc::clone(&record.parent)).or_default();
                 asked.usage += usage;
                 asked.cost += Cost::of_charge(prices.charge(&record.name, &usage));
             }
-            // The result of a root call has a key below that of the run, which its requests have as their parent.
-            StepKind::Call | StepKind::Result => {
-                let outcome = recorded_outcome(&record.name, record.value.clone());
-                let has_result = matches!(outcome, Some(Outcome::Result(_)));
-                self.calls.push((record.call().into(), Arc::clone(&record.name), has_result));
-            }
+            // The key of a root call's result is below the key of the run, which is the parent of its requests.
+            StepKind::Call | StepKind::Result => self.end(record),
             _ => {}
+        }
+    }
+
+    /// Adds the call that a record ends: its requests were recorded before.
+    fn end(&mut self, record: &Record) {
+        let asked = self.open.remove(record.call());
+        let counts = self.names.entry(Arc::clone(&record.name)).or_default();
+        counts.calls += 1;
+        if let Some(Asked { usage, cost }) = asked {
+            counts.asking += 1;
+            counts.asked.usage += usage;
+            counts.asked.cost += cost;
+        } else {
+            let outcome = recorded_outcome(&record.name, record.value.clone());
+            counts.by_code += u64::from(matches!(outcome, Some(Outcome::Result(_))));
         }
     }
 }

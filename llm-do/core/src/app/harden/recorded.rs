@@ -1,4 +1,4 @@
-//! What the recorded calls of a worker used.
+//! The usage of the recorded calls of a worker.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,34 +11,44 @@ use serde::{Deserialize, Serialize};
 use crate::base::usage::Cost;
 use crate::observe::journal::{Record, StepKind};
 
-/// What the recorded calls of a worker used; its requests only, without those of nested calls.
+/// The usage of the recorded calls of a worker: only its own requests, without those of nested calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RecordedCalls {
-    /// The number of calls that asked the worker's model.
+    /// The number of calls that requested the worker's model.
     pub calls: u64,
     /// Their requests and tokens.
     pub usage: Usage,
-    /// What these requests cost.
+    /// The cost of these requests.
     pub cost: Cost,
-    /// The median time of those calls, in milliseconds: from the end of the step before the call; `None` if all of them overlapped.
+    /// The median time of those calls, in milliseconds, from the end of the step before the call; `None` if all of them
+    /// overlapped.
     pub milliseconds: Option<f64>,
 }
 
-/// A call of the worker that asked its model.
+/// A call that requested its model, or made other calls.
 #[derive(Debug, Default)]
-struct Call {
-    /// Each request: the model's name, and what it used.
+struct WorkerCall {
+    /// Each request: the model's name, and the usage.
     requests: Vec<(Arc<str>, Usage)>,
     time: Option<Duration>,
 }
 
-/// The calls of a worker that asked its model.
-#[derive(Debug, Default)]
-pub(super) struct Calls(Vec<Call>);
+/// Who answered a call that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Its model, or it made no step at all.
+    Worker,
+    /// Calls that it made, without a request: those of a hybrid, or of a tool that has replaced the worker.
+    Code,
+}
 
-impl Calls {
-    /// Sums the calls up.
+/// The calls of a worker that requested its model.
+#[derive(Debug, Default)]
+pub(super) struct WorkerCalls(Vec<WorkerCall>);
+
+impl WorkerCalls {
+    /// Returns the sum of the calls.
     pub(super) fn sum(&self, prices: &PriceTable) -> RecordedCalls {
         let mut sum = RecordedCalls::default();
         for call in &self.0 {
@@ -55,32 +65,43 @@ impl Calls {
     }
 }
 
-/// What is known of one journal while its records are read.
+/// The state of reading one journal.
 #[derive(Default)]
-pub(super) struct Reading {
-    /// When the last step ended.
+pub(super) struct JournalReader {
+    /// The end of the last step.
     last: Option<Timestamp>,
-    /// The calls that have not ended, by their keys, each with the time before its first step.
-    open: HashMap<Arc<str>, (Option<Timestamp>, Call)>,
+    /// The unfinished calls by key, each with the time before its first step.
+    open: HashMap<Arc<str>, (Option<Timestamp>, WorkerCall)>,
 }
 
-impl Reading {
-    /// Notes a step.
+impl JournalReader {
+    /// Records a step.
     pub(super) fn add(&mut self, record: &Record) {
-        if record.kind == StepKind::Model {
-            let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
-            let new = || (self.last, Call::default());
+        if matches!(record.kind, StepKind::Model | StepKind::Tool | StepKind::Call) {
+            let new = || (self.last, WorkerCall::default());
             let (_, call) = self.open.entry(Arc::clone(&record.parent)).or_insert_with(new);
-            call.requests.push((Arc::clone(&record.name), usage));
+            if record.kind == StepKind::Model {
+                let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
+                call.requests.push((Arc::clone(&record.name), usage));
+            }
         }
         self.last = Some(record.time);
     }
 
-    /// Adds the worker's call that this record ends, if it asked the model.
-    pub(super) fn end(&mut self, record: &Record, calls: &mut Calls) {
-        let Some((began, mut call)) = self.open.remove(record.call()) else { return };
+    /// Ends a call of something else.
+    pub(super) fn skip(&mut self, record: &Record) {
+        self.open.remove(record.call());
+    }
+
+    /// Adds the worker's call that this record ends, if it requested the model; returns who answered.
+    pub(super) fn end(&mut self, record: &Record, calls: &mut WorkerCalls) -> By {
+        let Some((began, mut call)) = self.open.remove(record.call()) else { return By::Worker };
+        if call.requests.is_empty() {
+            return By::Code;
+        }
         let began = began.filter(|_| !record.overlapped);
         call.time = began.and_then(|began| Duration::try_from(record.time.duration_since(began)).ok());
         calls.0.push(call);
+        By::Worker
     }
 }

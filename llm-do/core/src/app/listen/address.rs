@@ -1,16 +1,16 @@
-//! Whose connections are counted together.
+//! The addresses whose connections are counted together.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The bits of an address of IPv6 that one client has: the client chooses the rest itself.
+/// The prefix length of an IPv6 network; its client chooses the remaining bits.
 const NETWORK_BITS: u32 = 64;
 
-/// A client, as its address identifies it: an address of IPv4, or a network of IPv6.
+/// A client, identified by its IPv4 address or its IPv6 network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ClientAddress(IpAddr);
 
 impl ClientAddress {
-    pub(super) fn of(address: IpAddr) -> Self {
+    pub(super) fn from_ip(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
             IpAddr::V6(address) if !address.is_loopback() => {
                 let network = address.to_bits() >> (128 - NETWORK_BITS) << (128 - NETWORK_BITS);
@@ -20,7 +20,7 @@ impl ClientAddress {
         })
     }
 
-    /// Returns whether it is this machine: behind a proxy there, all clients are.
+    /// Returns whether it is this machine; behind a proxy on it, all clients are.
     pub(super) fn is_loopback(self) -> bool {
         self.0.is_loopback()
     }
@@ -30,17 +30,21 @@ impl ClientAddress {
 mod tests {
     use super::*;
 
-    fn of(address: &str) -> ClientAddress {
-        ClientAddress::of(address.parse().unwrap())
+    fn client(address: &str) -> ClientAddress {
+        ClientAddress::from_ip(address.parse().unwrap())
     }
 
     #[test]
     fn a_network_of_ipv6_is_one_client_and_an_address_of_ipv4_another() {
-        assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::9"));
-        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
-        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
-        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
-        assert!(of("127.0.0.9").is_loopback() && of("::1").is_loopback() && of("::ffff:127.0.0.1").is_loopback());
-        assert!(!of("::2").is_loopback() && !of("10.0.0.1").is_loopback());
+        assert_eq!(client("2001:db8:1:2::1"), client("2001:db8:1:2:ffff::9"));
+        assert_ne!(client("2001:db8:1:2::1"), client("2001:db8:1:3::1"));
+        assert_eq!(client("192.0.2.1"), client("::ffff:192.0.2.1"));
+        assert_ne!(client("192.0.2.1"), client("192.0.2.2"));
+        assert!(
+            client("127.0.0.9").is_loopback()
+                && client("::1").is_loopback()
+                && client("::ffff:127.0.0.1").is_loopback()
+        );
+        assert!(!client("::2").is_loopback() && !client("10.0.0.1").is_loopback());
     }
 }

@@ -1,7 +1,7 @@
-//! The open connections: which are admitted, and which are closed to make room.
+//! The open connections: admits new connections, and closes old ones to make room.
 //!
-//! A connection that waits for its client can be closed: its request is not complete, or missing. Once the maximum is
-//! reached, the oldest of them makes room for a new one, so that clients that send nothing keep no other client out.
+//! A connection that waits for its client can be closed: its request is incomplete or missing. At the maximum, the
+//! oldest of these makes room for a new connection, so that clients that send nothing do not block other clients.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,29 +14,29 @@ use super::ConnectionLimits;
 use super::address::ClientAddress;
 use crate::base::mutex::IgnorePoison;
 
-/// How long a client is known after a request that it was allowed to make.
+/// The time for which a client is known after a permitted request.
 const KNOWN: Duration = Duration::from_secs(10 * 60);
-/// How many known clients are remembered.
+/// The maximum number of known clients.
 const MAX_KNOWN: usize = 4096;
-/// The part of all connections that is kept for known clients: one in this number.
+/// The divisor of all connections for the part that is reserved for known clients.
 const RESERVED_PART: usize = 8;
 
-/// How far the current request of a connection is.
+/// The stage of the current request of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
-    /// Its head is not complete, or missing.
+    /// Its head is incomplete or missing.
     Head,
-    /// Its body is not complete.
+    /// Its body is incomplete.
     Body,
     /// It is being answered.
     Answer,
 }
 
-/// Which connections can be closed.
+/// The connections that can be closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Among {
     All,
-    /// Those of clients that are not known.
+    /// The connections of unknown clients.
     Unknown,
     Of(ClientAddress),
 }
@@ -45,14 +45,14 @@ enum Among {
 #[derive(Debug)]
 pub(super) struct Connections {
     limits: ConnectionLimits,
-    state: Mutex<State>,
+    state: Mutex<ConnectionsState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ConnectionsState {
     next: u64,
     open: HashMap<u64, Open>,
-    /// When each known client made its last request.
+    /// The time of the last request of each known client.
     known: HashMap<ClientAddress, Instant>,
 }
 
@@ -61,7 +61,7 @@ struct Open {
     address: ClientAddress,
     stage: Stage,
     since: Instant,
-    /// Whether its current request is of a client that may make it.
+    /// Whether its client may make the current request.
     is_allowed: bool,
     /// Closes the connection; taken once it is closing.
     close: Option<oneshot::Sender<()>>,
@@ -75,7 +75,7 @@ pub(super) struct OpenConnection {
     pub(super) closed: oneshot::Receiver<()>,
 }
 
-/// A connection in the list, until it is dropped.
+/// The entry of a connection in the list, which is removed on drop.
 #[derive(Debug)]
 pub(super) struct Entry {
     connections: Arc<Connections>,
@@ -87,9 +87,9 @@ impl Connections {
         Self { limits, state: Mutex::default() }
     }
 
-    /// Admits a connection, if there is room for it or another one can be closed.
+    /// Admits a connection, if it is below the maximum or another connection can be closed.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<OpenConnection> {
-        let (address, now) = (ClientAddress::of(address), Instant::now());
+        let (address, now) = (ClientAddress::from_ip(address), Instant::now());
         let (close, closed) = oneshot::channel();
         let mut state = self.state.lock().ignore_poison();
         if !state.make_room(address, self.limits, now) {
@@ -103,14 +103,14 @@ impl Connections {
         Some(OpenConnection { entry: Arc::new(Entry { connections: Arc::clone(self), id }), closed })
     }
 
-    /// Closes a connection that waits for its client; returns false if no connection waits.
+    /// Closes a connection that waits for its client; returns `false` if no connection waits.
     pub(super) fn close_one(&self) -> bool {
         self.state.lock().ignore_poison().close_oldest(Instant::now(), Among::All)
     }
 }
 
-impl State {
-    /// Closes connections, if necessary, so that one of `address` can be added; returns false if none can be closed.
+impl ConnectionsState {
+    /// Closes connections, if necessary, so that one of `address` can be added; returns `false` if none can be closed.
     fn make_room(&mut self, address: ClientAddress, limits: ConnectionLimits, now: Instant) -> bool {
         let ConnectionLimits { total, per_address } = limits;
         if !address.is_loopback()
@@ -143,8 +143,8 @@ impl State {
         self.known.get(&address).is_some_and(|last| now.duration_since(*last) < KNOWN)
     }
 
-    /// Closes the connection that has waited longest for its client: of unknown clients first, and before those whose answer a
-    /// client reads that has shown no right to it.
+    /// Closes the connection that has waited longest for its client: those of unknown clients first, and before those
+    /// that read an answer without having been authorized.
     fn close_oldest(&mut self, now: Instant, among: Among) -> bool {
         let closable = self.open.iter().filter(|(_, open)| {
             let waits = open.stage < Stage::Answer || !open.is_allowed;
@@ -171,7 +171,7 @@ impl State {
 }
 
 impl Entry {
-    /// Notes how far the current request is.
+    /// Sets the stage of the current request.
     pub(super) fn set_stage(&self, stage: Stage) {
         let mut connections = self.connections.state.lock().ignore_poison();
         if let Some(open) = connections.open.get_mut(&self.id) {
@@ -180,7 +180,7 @@ impl Entry {
         }
     }
 
-    /// Notes that the current request is of a client that may make it.
+    /// Records that the client may make the current request.
     pub(super) fn allow(&self) {
         let mut state = self.connections.state.lock().ignore_poison();
         let Some(open) = state.open.get_mut(&self.id) else { return };
@@ -200,7 +200,7 @@ impl Drop for Entry {
 mod tests {
     use super::*;
 
-    fn of(limits: (usize, usize)) -> Arc<Connections> {
+    fn with_limits(limits: (usize, usize)) -> Arc<Connections> {
         Arc::new(Connections::new(ConnectionLimits { total: limits.0, per_address: limits.1 }))
     }
 
@@ -214,12 +214,12 @@ mod tests {
 
     #[test]
     fn the_oldest_connection_without_a_request_makes_room() {
-        let connections = of((16, 16));
+        let connections = with_limits((16, 16));
         let mut open: Vec<_> = (0..14).map(|_| admit(&connections, "127.0.0.1").unwrap()).collect();
         open[0].entry.set_stage(Stage::Answer);
         open[0].entry.allow();
         open[1].entry.set_stage(Stage::Body);
-        // The address is known now: up to 16 connections.
+        // The address is known by now: up to 16 connections.
         open.extend((14..19).map(|_| admit(&connections, "127.0.0.1").unwrap()));
         let closed: Vec<_> = open.iter_mut().map(is_closed).collect();
         let expected: Vec<_> = (0..19).map(|at| (2..5).contains(&at)).collect();
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn answers_to_allowed_clients_are_never_closed_and_others_are_last() {
-        let connections = of((8, 8));
+        let connections = with_limits((8, 8));
         let mut open: Vec<_> = (0..7).map(|_| admit(&connections, "192.0.2.1").unwrap()).collect();
         for open in &open {
             open.entry.set_stage(Stage::Answer);
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn one_address_has_its_share_and_a_known_client_finds_room() {
-        let connections = of((16, 4));
+        let connections = with_limits((16, 4));
         let known = admit(&connections, "203.0.113.9").unwrap();
         known.entry.allow();
         drop(known);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_connection_counts_until_it_is_dropped() {
-        let connections = of((8, 2));
+        let connections = with_limits((8, 2));
         for _ in 0..100 {
             let one = admit(&connections, "192.0.2.1").unwrap();
             one.entry.set_stage(Stage::Answer);

@@ -1,4 +1,4 @@
-//! Requests on their way: how far each is, and how long its body may take.
+//! Requests in progress, with their stages and the time limits of their bodies.
 
 use std::convert::Infallible;
 use std::io;
@@ -20,24 +20,25 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::connections::{Entry, Stage};
 use crate::base::error::BoxError;
 
-/// How long a client may send nothing of a body.
+/// The maximum pause of a client within a body.
 const BODY_PAUSE: Duration = Duration::from_secs(15);
-/// How long a body may take.
+/// The maximum time for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
-/// A router that notes how far the requests of one connection are.
+/// A router that records the stages of one connection's requests.
 #[derive(Debug)]
 pub(super) struct Tracked {
     router: TowerToHyperService<Router>,
     entry: Weak<Entry>,
 }
 
-/// The connection of a request: an extension of the request.
+/// The connection of a request, as an extension of the request.
 #[derive(Clone, Debug)]
 pub(in crate::app) struct ClientConnection(Weak<Entry>);
 
 impl ClientConnection {
-    /// Notes that the client may make the request of these extensions: its connections are kept before those of other clients.
+    /// Records that the client may make the request of these extensions: its connections are kept before those of other
+    /// clients.
     pub(in crate::app) fn allow(extensions: &http::Extensions) {
         if let Some(entry) = extensions.get().and_then(|Self(entry)| entry.upgrade()) {
             entry.allow();
@@ -46,7 +47,7 @@ impl ClientConnection {
 }
 
 impl Tracked {
-    /// Creates it for a connection, which may end while parts of its requests are still referenced.
+    /// Creates the service for a connection, which may end while parts of its requests are still referenced.
     pub(super) fn new(router: Router, entry: &Arc<Entry>) -> Self {
         Self { router: TowerToHyperService::new(router), entry: Arc::downgrade(entry) }
     }
@@ -115,7 +116,7 @@ impl Body for TimedBody {
 }
 
 impl Drop for TimedBody {
-    /// It was read, or the handler does not read it.
+    /// The body was read, or the handler does not read it.
     fn drop(&mut self) {
         set_stage(&self.entry, Stage::Answer);
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A stream whose writes fail if none of them makes progress for some time.
+/// A stream whose writes fail if they make no progress for some time.
 #[derive(Debug)]
 pub(super) struct WriteTimeout<S> {
     stream: S,
@@ -23,7 +23,7 @@ impl<S> WriteTimeout<S> {
         Self { stream, time, timer: Box::pin(sleep(time)), is_waiting: false }
     }
 
-    /// Passes progress on, and ends a wait for it that takes too long.
+    /// Forwards progress, and ends a wait for it that takes too long.
     fn limit<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.is_waiting = false;

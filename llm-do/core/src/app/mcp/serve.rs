@@ -1,4 +1,4 @@
-//! What is linked, as tools of an MCP server.
+//! An MCP server whose tools are the linked items.
 
 mod advance;
 #[expect(deprecated, reason = "the protocol keeps sampling and roots until 2027-07-28 at least")]
@@ -58,7 +58,7 @@ pub struct McpService {
     task_expiry: Duration,
 }
 
-/// What all connections of a service share.
+/// State that all connections of a service share.
 #[derive(Debug)]
 struct Shared {
     runtime: Runtime,
@@ -92,7 +92,7 @@ impl McpService {
 
     /// Offers only the items and toolsets with these names. Default: everything.
     ///
-    /// What is not offered can still be called by what is.
+    /// A call of an offered item can still call items that are not offered.
     ///
     /// # Errors
     ///
@@ -103,14 +103,16 @@ impl McpService {
         Ok(self)
     }
 
-    /// Offers only what changes nothing: tools with the effect `read_only`, and workers whose tools all have it. Default: false.
+    /// Offers only items that change nothing: tools with the effect `read_only`, and workers whose tools all have it.
+    /// Default: false.
     pub fn read_only(mut self) -> Self {
         self.offer = self.offer.read_only();
         self
     }
 
-    /// Sets the name and the version that clients show. Default: those of the command line, or else of the package whose items are
-    /// linked; if they are of several packages, of the one with the name of the program, or else `llm-do`.
+    /// Sets the name and the version that clients show. Default: those of the command line, or the package of the
+    /// linked items. If the items are from several packages, it is the package with the name of the program, or else
+    /// `llm-do`.
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         (self.name, self.version) = (name.into(), version.into());
         self
@@ -122,22 +124,23 @@ impl McpService {
         self
     }
 
-    /// Lets the approver and the input handler of the runtime decide and answer. Default: the user of the client does.
+    /// Lets the approver and the input handler of the runtime answer. Default: the user of the client answers.
     pub fn ask_runtime(mut self) -> Self {
         self.asks_client = false;
         self
     }
 
-    /// Sets how long a call waits for an answer of its client. Default: 10 minutes.
+    /// Sets the maximum time for which a call waits for an answer of its client. Default: 10 minutes.
     ///
-    /// After that, a call that waits for the client's next request is cancelled. Other calls go on without an answer: what
-    /// needed approval does not run.
+    /// After that, a call that waits for the client's next request is cancelled. Other calls continue without an
+    /// answer: a call that needed approval does not run.
     pub fn answer_timeout(mut self, timeout: Duration) -> Self {
         self.answer_timeout = timeout;
         self
     }
 
-    /// Sets after which time the call of a worker or an entry becomes a task, which the client polls. Default: 5 seconds.
+    /// Sets the time after which the call of a worker or an entry becomes a task, which the client polls. Default: 5
+    /// seconds.
     ///
     /// Only for clients with the extension `io.modelcontextprotocol/tasks`; a client without it waits for the result.
     pub fn task_after(mut self, time: Duration) -> Self {
@@ -145,7 +148,7 @@ impl McpService {
         self
     }
 
-    /// Sets how long a task lives, from its start: then it is cancelled, and its result is gone. Default: 1 hour.
+    /// Sets the lifetime of a task, from its start; it is then cancelled, and its result is deleted. Default: 1 hour.
     pub fn task_expiry(mut self, time: Duration) -> Self {
         self.task_expiry = time;
         self

@@ -1,4 +1,4 @@
-//! The schemas of the tools of a server, kept in a file, and compared with the live server.
+//! Snapshots of the tools of a server: schemas in a file, which are compared with the live server.
 
 mod compare;
 
@@ -10,7 +10,7 @@ pub use self::compare::Changes;
 use crate::declare::toolset::Member;
 use crate::plane::definition::{LiveTool, Location, SnapshotDef};
 
-/// Compares a live server with each linked snapshot of it, of which `toolset!` made a typed toolset.
+/// Compares a live server with each linked snapshot of it that `toolset!` has expanded to a typed toolset.
 ///
 /// Building a runtime does this for the servers of the runtime.
 ///
@@ -39,7 +39,7 @@ pub fn linked_servers() -> std::collections::BTreeSet<&'static str> {
     inventory::iter::<SnapshotDef>.into_iter().map(|def| def.server).collect()
 }
 
-/// Defines a snapshot: called by the code of `toolset!`.
+/// Defines a snapshot; called by generated code of `toolset!`.
 #[doc(hidden)]
 #[must_use]
 pub const fn snapshot_definition(
@@ -60,7 +60,7 @@ fn check(def: &SnapshotDef, live: &[LiveTool<'_>]) -> Vec<String> {
 
 fn between(def: &SnapshotDef, live: &[LiveTool<'_>]) -> Result<Changes, SnapshotError> {
     let snapshot: Snapshot = def.text.parse()?;
-    // The names at the server, which registered names may differ from.
+    // The names at the server, which may differ from the registered names.
     let name_of = |registered: &str| {
         let known = snapshot.tools().iter().find(|tool| mcp_tool_name(def.server, &tool.name) == registered);
         known.map_or(registered, |tool| &tool.name).to_owned()

@@ -1,4 +1,4 @@
-//! The calls that the files of a project approve in advance, which its user may not have read.
+//! The calls that the files of a project approve in advance, of which its user may be unaware.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::plane::approval::ApprovalMode;
 use crate::plane::definition::DeclaredRule;
 use crate::plane::registry::Origin;
 
-/// What the mode `approve_all` approves.
+/// The description of the calls that the mode `approve_all` approves.
 pub(super) const EVERY_CALL: &str = "every call";
 
 /// Calls that a file approves in advance.
@@ -15,7 +15,7 @@ pub(super) const EVERY_CALL: &str = "every call";
 pub(crate) struct Advance {
     /// The file and line.
     pub(super) place: String,
-    /// Which calls.
+    /// The description of the calls.
     pub(crate) calls: String,
 }
 
@@ -28,15 +28,15 @@ impl fmt::Display for Advance {
 impl Project {
     /// Returns the calls that its files approve in advance, each with the file and line.
     ///
-    /// The author of the files decides about these calls, and the user is not asked. If the user did not write the project,
-    /// show them to the user, or drop them with [`without_approvals`](Self::without_approvals).
+    /// The author of the files decides about these calls, and the user is not asked. If the user did not write the
+    /// project, show them to the user, or drop them with [`without_approvals`](Self::without_approvals).
     #[must_use]
     pub fn approvals(&self) -> Vec<String> {
         self.advances().iter().map(ToString::to_string).collect()
     }
 
-    /// Drops what its files approve in advance: these calls then need approval. Its rules that ask or block are kept. An
-    /// entry that is a tool is dropped too.
+    /// Drops the approvals in its files: these calls then need approval. Its rules that ask or block are kept. An entry
+    /// that is a tool is dropped too.
     #[must_use]
     pub fn without_approvals(mut self) -> Self {
         self.mode = self.mode.filter(|(mode, _)| *mode != ApprovalMode::ApproveAll);
@@ -47,7 +47,7 @@ impl Project {
         for (script, _) in &mut self.scripts {
             script.approval.take_if(|rule| *rule == DeclaredRule::PreApproved);
         }
-        // The user's own call would run without approval.
+        // A call of the user would run it without approval.
         if self.tool_entry.take().is_some() {
             (self.entry, self.arguments) = (None, None);
         }

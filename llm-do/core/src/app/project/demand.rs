@@ -1,4 +1,4 @@
-//! Demands: what the files of a project do beyond asking a model with tools whose calls are approved.
+//! Demands: the actions of a project's files beyond requesting a model with tools whose calls are approved.
 //!
 //! The user has to agree to them before anything runs.
 
@@ -16,43 +16,43 @@ use super::read::MANIFEST;
 use super::report::shown;
 use crate::base::open_file::folder_or_current;
 
-/// The maximum nesting of workers that a project may set without a question: that of a runtime.
+/// The maximum nesting of workers that a project may set without a question: the default of a runtime.
 const MAX_DEPTH: u32 = 5;
-/// Files and folders of a home folder, which a project does not have.
+/// Files and folders in home folders, but not in projects.
 const OF_HOME: [&str; 4] = [".ssh", ".gnupg", ".aws", ".bash_history"];
 
 /// The kinds of demands, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[doc(hidden)]
 pub enum Kind {
-    /// A program is started, or an address is sent to.
+    /// Starts a program, or sends data to an address.
     Server,
-    /// Calls are approved in advance.
+    /// Approves calls in advance.
     Approval,
-    /// The root holds more than the project.
+    /// The root contains more than the project.
     Root,
-    /// A provider gets what the user's keys pay for.
+    /// Uses a provider that the user's keys pay for.
     Model,
     /// The provider runs tools, or requests have fields that the program does not set.
     Provider,
-    /// Code of the project or of a model runs.
+    /// Runs code of the project or of a model.
     Code,
-    /// Tools of the program run without approval.
+    /// Runs tools of the program without approval.
     Tool,
-    /// A limit is looser than that of the program.
+    /// Sets a limit that is looser than the program's.
     Limit,
 }
 
-/// Something that the user has to agree to.
+/// An action that needs the user's agreement.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Demand {
     pub kind: Kind,
     /// The file, and the line if it is known.
     place: String,
-    /// What it is: this is what the user agrees to.
+    /// The description, which is what the user agrees to.
     pub text: String,
-    /// Whether an agreement holds for one command only, since a change would not be noticed.
+    /// Whether an agreement covers only one command, since a change would not be noticed.
     pub is_for_one_command: bool,
 }
 
@@ -72,7 +72,7 @@ impl Demand {
         self.kind == Kind::Approval && self.text == EVERY_CALL
     }
 
-    /// Returns whether the rest of the project can be used without it.
+    /// Returns whether the rest of the project works without it.
     #[must_use]
     pub fn can_be_dropped(&self) -> bool {
         matches!(self.kind, Kind::Server | Kind::Approval)
@@ -86,11 +86,11 @@ impl fmt::Display for Demand {
 }
 
 impl Project {
-    /// Returns everything that its files do beyond asking a model with tools whose calls are approved, each with the file:
-    /// [servers](Self::servers) and [approvals](Self::approvals) among them.
+    /// Returns all actions of its files beyond requesting a model with tools whose calls are approved, each with the
+    /// file, including [servers](Self::servers) and [approvals](Self::approvals).
     ///
-    /// [The module](https://docs.rs/llm-do/latest/llm_do/project/index.html) lists which keys these are. If the user did not write the project, show them to the user before a
-    /// runtime is built with it.
+    /// [The module](https://docs.rs/llm-do/latest/llm_do/project/index.html) lists the keys. If the user did not write
+    /// the project, show the demands to the user before a runtime is built with it.
     #[must_use]
     pub fn demands(&self) -> Vec<String> {
         self.demand_list().iter().map(ToString::to_string).collect()
@@ -109,14 +109,14 @@ impl Project {
         demands
     }
 
-    /// Returns what the user agrees to, besides the demands: the digests of all files that were read.
+    /// Returns the subject of an agreement besides the demands: the digests of all files that were read.
     #[doc(hidden)]
     #[must_use]
     pub fn digests(&self) -> &Digests {
         &self.files
     }
 
-    /// Returns what was opened, without links.
+    /// Returns the opened path, without symbolic links.
     #[doc(hidden)]
     #[must_use]
     pub fn opened(&self) -> &Path {
@@ -147,7 +147,8 @@ impl Project {
     }
 }
 
-/// Describes a folder that holds more than a project: the user's home folder, one above it, or one that looks like one.
+/// Describes a folder that contains more than a project: the user's home folder, a parent of it, or a folder that looks
+/// like one.
 #[doc(hidden)]
 #[must_use]
 pub fn root_demand(root: &Path) -> Option<String> {

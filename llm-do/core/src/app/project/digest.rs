@@ -1,4 +1,4 @@
-//! Digests of the files of a project. An agreement of the user holds for files with these digests.
+//! Digests of the files of a project. An agreement of the user covers files with these digests.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ pub struct Digest(String);
 
 impl Digest {
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn new(bytes: &[u8]) -> Self {
         Self::hexadecimal(&Sha256::digest(bytes))
     }
 

@@ -10,14 +10,14 @@ use crate::declare::worker_file::EXTENSIONS;
 
 /// The extension of tool files.
 const TOOL: &str = "tool";
-/// The folders whose files belong to the project, at any depth; files directly in the project's folder do too.
+/// The folders whose files belong to the project, at any depth, in addition to files directly in the project's folder.
 const FOLDERS: [&str; 2] = ["workers", "tools"];
 /// The extension of subagent files.
 const SUBAGENT: &str = "md";
-/// Where subagents are.
+/// The folder of subagents.
 const SUBAGENTS: &str = ".claude/agents";
 const MAX_DEPTH: usize = 16;
-/// How many files and folders are looked at below one folder.
+/// The maximum number of files and folders that are listed below one folder.
 const MAX_ENTRIES: usize = 10_000;
 
 /// The files of a project, sorted by path.
@@ -48,7 +48,7 @@ pub(super) fn find(root: &Path, report: &mut Report) -> Files {
         }
     }
     let mut subagents = Vec::new();
-    // Without the rest of the folder: what was found is used.
+    // An error ends only this folder: the files found so far are used.
     drop(report.foreign(|report| subagents = below(&root.join(SUBAGENTS), MAX_DEPTH, report)));
     for path in &subagents {
         report.misspelled(path, &[SUBAGENT]);
@@ -59,7 +59,7 @@ pub(super) fn find(root: &Path, report: &mut Report) -> Files {
     files
 }
 
-/// Lists the files below a folder, which may be missing; hidden files and folders are left out.
+/// Lists the files below a folder, which may be missing; hidden files and folders are omitted.
 fn below(folder: &Path, max_depth: usize, report: &mut Report) -> Vec<PathBuf> {
     if !folder.is_dir() || !report.is_inside(folder) {
         return Vec::new();
@@ -74,7 +74,7 @@ fn below(folder: &Path, max_depth: usize, report: &mut Report) -> Vec<PathBuf> {
             break;
         }
         match entry {
-            // A link to a file is followed, a link to a folder is not: it may lead to a cycle, or outside.
+            // A link to a file is followed, but not a link to a folder, which may lead to a cycle, or outside.
             Ok(entry) if !entry.path().is_dir() => files.push(entry.into_path()),
             Ok(entry) if entry.path_is_symlink() && entry.depth() > 0 && max_depth > 1 => {
                 report.warnings.push(format!("{}: left out: it is a link to a folder", shown(entry.path()).display()));

@@ -1,7 +1,9 @@
-//! The folder of a project, through which all of its files are opened: those that it names, and those that are found by convention.
+//! The folder of a project, through which all of its files are opened: files with paths in the manifest, and files
+//! found by convention.
 //!
-//! Before a path is opened, all links in it are resolved, and a path that leads outside of the folder is refused. Files are opened below
-//! a handle of the folder, so a link that replaces a part of the path meanwhile does not lead outside either.
+//! Before a path is opened, all links in it are resolved, and a path that leads outside the folder is refused. Files
+//! are opened below a handle of the folder, so a link that replaces a part of the path meanwhile does not lead outside
+//! either.
 
 mod programs;
 
@@ -15,29 +17,30 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use llm_do_worker_file::{MAX_SIZE, too_large};
 
-pub(in crate::app::project) use self::programs::Found;
+pub(in crate::app::project) use self::programs::FoundPrograms;
 use self::programs::Programs;
 use super::digest::{Digest, Digests};
 use crate::base::open_file::{folder_or_current, not_a_file};
 
-/// The maximum size of all texts of one kind, in bytes; a text that several workers have counts for each.
+/// The maximum size of all texts of one kind, in bytes; a text that several workers share counts for each of them.
 const MAX_TEXTS: usize = 64 << 20;
 
-/// Whose texts are counted: those of other programs do not use up the limit of the project's own.
+/// The kind of texts, which are counted separately: texts of other programs do not use up the limit of the project's
+/// own.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Texts {
     Own,
     Foreign,
 }
 
-/// The folder of a project, opened.
+/// The open folder of a project.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Folder {
     root: PathBuf,
     canonical: PathBuf,
     dir: Dir,
-    /// What was read, by its path from the root.
+    /// The digests of the files that were read, by path from the root.
     read: RefCell<Digests>,
     /// The remaining size of own and of foreign texts, in bytes.
     texts_left: [Cell<usize>; 2],
@@ -63,16 +66,16 @@ impl Folder {
         })
     }
 
-    /// Returns the path of the folder without links.
+    /// Returns the path of the folder without symbolic links.
     pub(super) fn canonical(&self) -> &Path {
         &self.canonical
     }
 
-    /// Returns the path from the root to what a path leads to, without links.
+    /// Returns the path from the root to the target of a path, without symbolic links.
     ///
     /// # Errors
     ///
-    /// Returns an error for what is missing, and for what is outside of the folder.
+    /// Returns an error for a missing file, and for a file outside the folder.
     pub(super) fn inside(&self, path: &Path) -> io::Result<PathBuf> {
         let found =
             if path.is_absolute() || path.starts_with(&self.root) { path.to_owned() } else { self.root.join(path) };
@@ -82,7 +85,7 @@ impl Folder {
         }
     }
 
-    /// Checks that a path is inside of the folder; its last parts may be missing.
+    /// Checks that a path is inside the folder; its last parts may be missing.
     pub(super) fn inside_or_missing(&self, path: &Path) -> io::Result<()> {
         let is_up = |part: Component<'_>| part == Component::ParentDir;
         let below = path.strip_prefix(&self.root).unwrap_or(path);
@@ -94,7 +97,7 @@ impl Folder {
         }
     }
 
-    /// Returns the text of a file of the project, of at most the size of a worker file, and remembers its digest.
+    /// Returns the text of a file of the project, of at most the size of a worker file, and records its digest.
     ///
     /// # Errors
     ///
@@ -103,7 +106,7 @@ impl Folder {
         self.text_of(path, Texts::Own)
     }
 
-    /// Returns the text of a file, counted among these.
+    /// Returns the text of a file, which counts as this kind.
     pub(super) fn text_of(&self, path: &Path, texts: Texts) -> io::Result<String> {
         let inside = self.inside(path)?;
         let mut bytes = Vec::new();
@@ -112,7 +115,7 @@ impl Folder {
             return Err(io::Error::other(too_large()));
         }
         self.count_text(bytes.len(), texts)?;
-        self.read.borrow_mut().insert(digest_key(&inside), Digest::of(&bytes));
+        self.read.borrow_mut().insert(digest_key(&inside), Digest::new(&bytes));
         String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not valid UTF-8"))
     }
 
@@ -120,7 +123,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns an error once the texts of the project are too large together.
+    /// Returns an error once all texts of the project exceed the limit.
     pub(super) fn count_text(&self, size: usize, texts: Texts) -> io::Result<()> {
         let texts_left = &self.texts_left[texts as usize];
         let left = texts_left.get().checked_sub(size);
@@ -132,7 +135,7 @@ impl Folder {
         })
     }
 
-    /// Opens a folder in it.
+    /// Opens a nested folder.
     pub(super) fn open_folder(&self, path: &Path) -> io::Result<Dir> {
         let inside = self.inside(path)?;
         if inside.as_os_str().is_empty() { self.dir.try_clone() } else { self.dir.open_dir(inside) }
@@ -156,10 +159,10 @@ impl Folder {
     }
 }
 
-/// Opens a file below a folder; a pipe, a socket or a device is an error, without waiting for its other end.
+/// Opens a file below a folder. A pipe, a socket or a device is an error, and does not block.
 #[doc(hidden)]
 pub fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
-    // Checked before it is opened, since opening a device may have effects, and again, since it may be replaced.
+    // Checked before it is opened, since opening a device may have effects, and again, since it may have been replaced.
     check_kind(&dir.metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
@@ -184,7 +187,7 @@ pub fn check_kind(metadata: &Metadata) -> io::Result<()> {
 
 /// Returns a path from the root, or an absolute path, as a key of digests: with `/` on all systems.
 ///
-/// No two paths have the same key: bytes that are not text are escaped, and so is the backslash.
+/// The keys are unique: bytes that are not text are escaped, and so is the backslash.
 #[doc(hidden)]
 #[must_use]
 pub fn digest_key(path: &Path) -> String {

@@ -1,4 +1,4 @@
-//! Markdown files with front matter, as subagents and skills are: keys, and a text below them.
+//! Markdown files with front matter, such as subagents and skills: keys, followed by a text.
 
 mod lenient;
 
@@ -22,14 +22,15 @@ impl FrontMatter {
         self.entries.iter().any(|(key, _)| key.name == name)
     }
 
-    /// Removes the key that switches the file off; returns whether it does. Any value but `false` does.
+    /// Removes the key that disables the file; returns whether the file is disabled. Any value except `false` disables
+    /// it.
     pub(super) fn take_disabled(&mut self) -> bool {
         let switch = self.entries.iter().position(|(key, _)| key.name == DISABLED);
         switch.is_some_and(|switch| self.entries.remove(switch).1.content != Content::Flag(false))
     }
 }
 
-/// The key that switches a file off.
+/// The key that disables a file.
 const DISABLED: &str = "disabled";
 
 /// Parses a file; `known` are the keys of its format, which begin a new value in a text that is not valid YAML.
@@ -62,7 +63,7 @@ pub(super) fn check_required(parsed: &FrontMatter, kind: &str, faults: &mut Vec<
     }
 }
 
-/// Reads YAML; values that are not valid YAML are texts, as the programs read them that write these files.
+/// Parses YAML; values that are not valid YAML are texts, as in the programs that write these files.
 fn read(yaml: &str, line: usize, known: &[&str], faults: &mut Vec<Fault>) -> Option<Node> {
     let mut found = Vec::new();
     let root = read_yaml(yaml, line, &mut found);
@@ -76,7 +77,7 @@ fn read(yaml: &str, line: usize, known: &[&str], faults: &mut Vec<Fault>) -> Opt
     read
 }
 
-/// Returns a number or a flag as the text that it is written as, for keys that are texts.
+/// Returns a number or a flag in its source form, for keys whose values are texts.
 pub(super) fn as_text(node: Node) -> Node {
     match node.text() {
         Some(text) => Node { place: node.place, content: Content::String(text) },

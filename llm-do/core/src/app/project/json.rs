@@ -23,12 +23,12 @@ const STRICT: ParseOptions = ParseOptions {
 /// Parses a text; invalid values are reported. Returns `None` if it is not JSON.
 pub(super) fn read(text: &str, faults: &mut Vec<Fault>) -> Option<Node> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // Checked first: serde_json bounds the nesting, and has the better words.
+    // Checked first, since serde_json limits the nesting and has better messages.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
         faults.push(Fault::new(Place { line: error.line().max(1), column: error.column() }, invalid(&error)));
         return None;
     }
-    let lines = Lines::of(text);
+    let lines = Lines::new(text);
     match parse_to_ast(text, &CollectOptions::default(), &STRICT) {
         Ok(parsed) => Some(Converter { lines, faults }.node(parsed.value?)),
         Err(error) => {
@@ -45,13 +45,13 @@ fn invalid(error: &serde_json::Error) -> String {
     format!("invalid JSON: {message}")
 }
 
-/// Where the lines of a text begin.
+/// The starts of the lines of a text.
 struct Lines {
     begins: Vec<usize>,
 }
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self { begins: std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect() }
     }
@@ -89,7 +89,7 @@ impl Converter<'_> {
             let name = property.name.into_string();
             if names.insert(name.clone()) {
                 let value = self.node(property.value);
-                // A value that begins below its key is reported at the key.
+                // A value that begins on a line below its key is reported at the key.
                 entries.push((Key { place, name }, Node { place, ..value }));
             } else {
                 self.faults.push(Fault::new(place, format!("duplicate key `{name}` in one map; remove one")));

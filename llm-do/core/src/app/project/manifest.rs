@@ -13,7 +13,7 @@ use super::policy;
 use crate::declare::worker_file::json as value_of;
 use crate::plane::approval::Policy;
 
-/// Where the keys are documented.
+/// The reference to the documentation of the keys.
 const DOCUMENTATION: &str = "see the documentation of `llm_do::project`";
 const KEYS: [&str; 9] = [
     "version",
@@ -35,10 +35,10 @@ pub(super) struct Manifest {
     pub(super) policy: Option<Policy>,
     /// The file with the policy.
     pub(super) policy_file: Option<Located<String>>,
-    /// The worker files; `None` for those that are found by convention.
+    /// The worker files; `None` if they are found by convention.
     pub(super) worker_files: Option<Vec<Located<String>>>,
     pub(super) takes_input: Option<bool>,
-    /// What clients are offered.
+    /// The names of the items that are offered to clients.
     pub(super) exposed: Vec<String>,
     pub(super) store: Option<PathBuf>,
 }
@@ -47,27 +47,27 @@ pub(super) struct Manifest {
 #[derive(Debug)]
 pub(super) struct EntryKey {
     pub(super) name: Located<String>,
-    /// Whether it is named as a function, which may be linked, and not as an agent.
+    /// Whether it is named as a function, which may be linked, rather than as an agent.
     pub(super) is_function: bool,
     pub(super) arguments: Option<Value>,
 }
 
 /// Reads the text of a `project.json`.
 pub(super) fn read(path: &Path, text: &str) -> Result<Manifest, Vec<Fault>> {
-    let mut reading = Reading { path, manifest: Manifest::default(), faults: Vec::new() };
+    let mut reading = ManifestReader { path, manifest: Manifest::default(), faults: Vec::new() };
     if let Some(root) = json::read(text, &mut reading.faults) {
         reading.root(root);
     }
     if reading.faults.is_empty() { Ok(reading.manifest) } else { Err(reading.faults) }
 }
 
-struct Reading<'a> {
+struct ManifestReader<'a> {
     path: &'a Path,
     manifest: Manifest,
     faults: Vec<Fault>,
 }
 
-impl Reading<'_> {
+impl ManifestReader<'_> {
     fn reader<'a>(&'a mut self, key: &'a str) -> Reader<'a> {
         Reader { key, faults: &mut self.faults }
     }

@@ -1,4 +1,4 @@
-//! MCP servers that the files of a project name: `.mcp.json`, and the front matter of workers.
+//! MCP servers in the files of a project: `.mcp.json`, and the front matter of workers.
 
 mod of_worker;
 mod program;
@@ -18,12 +18,12 @@ use super::{Report, front_matter, json};
 
 const SERVERS: &str = "mcpServers";
 
-/// The beginning of the names of all toolsets of servers.
+/// The prefix of the names of all toolsets of servers.
 const ALL: &str = "mcp__";
 /// The maximum number of servers in one file.
 const MAX_SERVERS: usize = 100;
 
-/// Reads a `.mcp.json`. A server with faults is left out; if the file cannot be read, all are.
+/// Reads a `.mcp.json`. A faulty server is omitted; if the file cannot be read, all servers are.
 pub(super) fn read(path: &Path, root: &Path, report: &mut Report) -> Vec<ServerFile> {
     let entries = match report.foreign(|report| entries(path, report)) {
         Ok(entries) => entries,
@@ -47,7 +47,7 @@ fn entries(path: &Path, report: &mut Report) -> Vec<(Key, Node)> {
     let Some(text) = report.text_of(path) else { return Vec::new() };
     let (mut faults, mut notes, mut servers) = (Vec::new(), Vec::new(), Vec::new());
     match json::read(&text, &mut notes).map(|root| (root.place, root.content)) {
-        // It is not JSON.
+        // The file is not JSON.
         None => faults.append(&mut notes),
         Some((place, Content::Map(entries))) => {
             if !entries.iter().any(|(key, _)| key.name == SERVERS) {
@@ -77,7 +77,7 @@ fn entries(path: &Path, report: &mut Report) -> Vec<(Key, Node)> {
     servers
 }
 
-/// Reads a server, or leaves it out.
+/// Reads a server, or omits it.
 fn server(path: &Path, key: &Key, node: Node, root: &Path, report: &mut Report) -> Option<ServerFile> {
     let read = report.foreign(|report| {
         let (mut faults, mut notes) = (Vec::new(), Vec::new());

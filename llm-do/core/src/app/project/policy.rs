@@ -51,7 +51,7 @@ pub(super) fn from_node(node: &Node, file: &Path, key: &str, faults: &mut Vec<Fa
     .map(|policy| with_places(policy, node, file))
 }
 
-/// Remembers where each rule stands: whether its name is known is checked when a runtime is built.
+/// Records the place of each rule. Building a runtime checks whether its name is known.
 fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
     let Content::Map(kinds) = &node.content else { return policy };
     for (kind, rules) in kinds {
@@ -67,6 +67,14 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
                     policy.place_on_unknown(&name.name, at(name.place));
                 }
             }
+            Content::Map(parts) if kind.name == "flow" => {
+                for (_, names) in parts {
+                    let Content::Map(names) = &names.content else { continue };
+                    for (name, _) in names {
+                        policy.place_flow(&name.name, at(name.place));
+                    }
+                }
+            }
             Content::Map(rules) => rules.iter().for_each(|(name, _)| policy.place(&name.name, at(name.place))),
             Content::List(calls) => {
                 for (index, call) in calls.iter().enumerate() {
@@ -80,7 +88,7 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
     policy
 }
 
-/// Returns the place of the innermost value on the way.
+/// Returns the place of the innermost value on the route.
 fn place_of(root: &Node, route: &Route) -> Place {
     let mut node = root;
     for segment in route {

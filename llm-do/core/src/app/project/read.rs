@@ -1,4 +1,4 @@
-//! Reads a project: the manifest, if there is one, and the files of each format.
+//! Reads a project: the manifest, if any, and the files of each format.
 
 mod python_class;
 mod skills;
@@ -59,11 +59,11 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     project
 }
 
-/// Reads what a project defines.
+/// Reads the definitions of a project.
 fn contents(path: &Path, root: &Path, manifest: Option<PathBuf>, report: &mut Report, project: &mut Project) {
     if is_worker_file(path) && path.is_file() {
         let mut reader = ProjectReader::new(path, root, report, project);
-        // Below the root, so that the folders between them are found.
+        // The path is relative to the root, so that the folders between them are searched.
         let main = reader.file(&root.join(path.file_name().unwrap_or_default()));
         reader.finish(None, main);
         return;
@@ -88,7 +88,7 @@ pub(super) fn is_worker_file(path: &Path) -> bool {
     path.extension().is_some_and(|end| EXTENSIONS.iter().any(|known| end == *known))
 }
 
-/// Returns the folder of the project, and its manifest if it has one.
+/// Returns the folder of the project, and its manifest, if any.
 fn locate(path: &Path) -> Result<(PathBuf, Option<PathBuf>), String> {
     if path.is_dir() {
         let manifest = path.join(MANIFEST);
@@ -115,9 +115,9 @@ struct ProjectReader<'a> {
     skills: Vec<Arc<Skill>>,
     /// The names of the servers in `.mcp.json`.
     listed_servers: Vec<String>,
-    /// The names of subagents in their files, with the registered names that differ.
+    /// The names of subagents in their files, with their registered names if these differ.
     renamed: Vec<(String, String)>,
-    /// The workers whose arguments a class of Python would describe, with the class.
+    /// The workers whose arguments a Python class would describe, with the class.
     unread_classes: Vec<(String, String)>,
 }
 
@@ -279,7 +279,7 @@ impl<'a> ProjectReader<'a> {
         self.project.store = store.and_then(|path| self.store(&path));
     }
 
-    /// Returns the folder of workers that models create: inside of the project.
+    /// Returns the folder of workers that models create, which must be inside the project.
     fn store(&mut self, path: &Path) -> Option<PathBuf> {
         let folder = self.root.join(path);
         let checked = self.report.folder.as_ref().map(|inside| inside.inside_or_missing(&folder));
@@ -328,14 +328,14 @@ impl<'a> ProjectReader<'a> {
         } else {
             near
         };
-        // Faults of the worker files may be why its name is unknown.
+        // Faults of the worker files may be the reason that its name is unknown.
         if self.report.faults.is_empty() {
             self.report.fault(self.path, name.place, format!("`entry.{key}`: unknown {key} `{}`{hint}", name.value));
         }
     }
 }
 
-/// Returns whether a name is that of a linked tool whose calls need approval by default.
+/// Returns whether a name belongs to a linked tool whose calls need approval by default.
 fn is_changing_tool(name: &str) -> bool {
     let def = inventory::iter::<ToolDef>.into_iter().find(|def| def.name == name);
     let is_read_only = |def: &ToolDef| def.effect == Effect::ReadOnly && def.approval != Some(DeclaredRule::Ask);

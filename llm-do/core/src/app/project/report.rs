@@ -9,16 +9,16 @@ use llm_do_worker_file::{Fault, Key, Place, did_you_mean};
 use super::folder::{Folder, Texts};
 use crate::plane::registry::{LeftOut, why_left_out};
 
-/// What was found while a project was read.
+/// The faults and warnings found while a project is read.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) faults: Vec<String>,
     pub(super) warnings: Vec<String>,
-    /// The folder of the project, which all of its files are in; `None` for a file of the user.
+    /// The folder of the project, which contains all of its files; `None` for a file of the user.
     pub(super) folder: Option<Rc<Folder>>,
-    /// What is left out of the project since it has faults.
+    /// The faulty items that the project omits.
     pub(super) left_out: Vec<LeftOut>,
-    /// The faults of what is being read, if it belongs to another program.
+    /// The faults of the current item, if it belongs to another program.
     foreign: Option<Vec<String>>,
     /// The size of the faults and warnings of files, in bytes.
     size: usize,
@@ -26,9 +26,9 @@ pub(super) struct Report {
     servers: [usize; 2],
 }
 
-/// The maximum number of faults of one thing that is left out.
+/// The maximum number of faults of one omitted item.
 const MAX_FOREIGN: usize = 20;
-/// The maximum number of faults with a suggestion: for each, all names are compared.
+/// The maximum number of faults with a suggestion, since each compares all names.
 const MAX_SUGGESTIONS: usize = 100;
 /// The maximum size of all faults and warnings, in bytes.
 const MAX_SIZE: usize = 64 << 20;
@@ -36,7 +36,7 @@ const MAX_SIZE: usize = 64 << 20;
 const MAX_NAMES: usize = 20;
 
 impl Report {
-    /// Reads something of another program: its faults are warnings, and it is left out.
+    /// Reads an item of another program: its faults are warnings, and it is omitted if it has any.
     ///
     /// # Errors
     ///
@@ -54,26 +54,26 @@ impl Report {
         Err(first)
     }
 
-    /// Leaves out something of another program that is named in one of these ways, with a warning.
+    /// Omits an item of another program that has one of these names, with a warning.
     pub(super) fn leave_out(&mut self, names: impl IntoIterator<Item = String>, reason: String) {
         self.left_out.push(LeftOut { names: names.into_iter().collect(), reason, is_fault: true });
     }
 
-    /// Leaves out something that its file switches off; returns nothing.
+    /// Omits an item that its file disables; returns `None`.
     pub(super) fn switch_off<T>(&mut self, names: impl IntoIterator<Item = String>, place: impl Display) -> Option<T> {
         let reason = format!("{place}: it is disabled");
         self.left_out.push(LeftOut { names: names.into_iter().collect(), reason, is_fault: false });
         None
     }
 
-    /// Leaves out a file that defines something a second time: its name stands for the first.
+    /// Omits a file that defines an item a second time; the name refers to the first.
     pub(super) fn leave_out_duplicate(&mut self, path: &Path, message: String) {
         if let Err(reason) = self.foreign(|report| report.fault(path, Place::line(1), message)) {
             self.leave_out([], reason);
         }
     }
 
-    /// Returns why something of this name was left out, as the end of a message.
+    /// Returns the reason that the item with this name was omitted, as the end of a message.
     pub(super) fn why_left_out(&self, name: &str) -> Option<String> {
         why_left_out(&self.left_out, name)
     }
@@ -92,7 +92,7 @@ impl Report {
         self.faults(path, [Fault::new(place, message)]);
     }
 
-    /// Adds a fault: a reason to leave out what is being read, if it belongs to another program.
+    /// Adds a fault. If the current item belongs to another program, it is a reason to omit the item.
     pub(super) fn fail(&mut self, place: impl Display, message: impl Display) {
         match &mut self.foreign {
             Some(faults) => faults.push(format!("{place}: left out: {message}")),
@@ -106,7 +106,7 @@ impl Report {
         self.add(text, |report| &mut report.warnings);
     }
 
-    /// Adds a fault or a warning, within the limit of all of them.
+    /// Adds a fault or a warning, within the total limit.
     fn add(&mut self, text: String, list: impl Fn(&mut Self) -> &mut Vec<String>) {
         let size = self.size + text.len();
         if size <= MAX_SIZE {
@@ -117,7 +117,7 @@ impl Report {
         self.size = size;
     }
 
-    /// Adds a warning about a key without effect: one of those that other programs read, or an unknown one.
+    /// Adds a warning about a key without effect: a key of other programs, or an unknown one.
     pub(super) fn ignored_key(&mut self, path: &Path, key: &Key, ignored: &[&str], known: &[&str]) {
         let name = key.name.as_str();
         let message = if ignored.contains(&name) {
@@ -128,7 +128,7 @@ impl Report {
         self.warning(path, key.place, message);
     }
 
-    /// Returns the name that is most like an unknown one, or else the known ones; empty without known ones.
+    /// Returns the most similar known name, or the list of known names; empty without known names.
     pub(super) fn hint(&self, name: &str, known: &[&str], listed_as: &str) -> String {
         if known.is_empty() {
             return String::new();
@@ -146,7 +146,7 @@ impl Report {
         format!("; {listed_as}{}{more}", shown.join(", "))
     }
 
-    /// Adds a warning about a file whose extension is a known one but for the case of its letters.
+    /// Adds a warning about a file whose extension differs from a known one only in case.
     pub(super) fn misspelled(&mut self, path: &Path, extensions: &[&str]) {
         let Some(extension) = path.extension().and_then(|end| end.to_str()) else { return };
         let near = extensions.iter().find(|known| known.eq_ignore_ascii_case(extension) && **known != extension);
@@ -161,7 +161,7 @@ impl Report {
         self.fail(shown(path).display(), format_args!("cannot be read: {error}"));
     }
 
-    /// Returns whether a path is inside of the project's folder; otherwise it is left out with a warning.
+    /// Returns whether a path is inside the project's folder; otherwise it is omitted with a warning.
     pub(super) fn is_inside(&mut self, path: &Path) -> bool {
         let Some(Err(error)) = self.folder.as_ref().map(|folder| folder.inside(path)) else { return true };
         let text = if error.kind() == std::io::ErrorKind::Other {
@@ -173,12 +173,13 @@ impl Report {
         false
     }
 
-    /// Returns the text of a file, or reports why it cannot be read: of a project, no path and no link leads outside.
+    /// Returns the text of a file, or reports an error. In a project, no path and no link may lead outside.
     pub(super) fn text_of(&mut self, path: &Path) -> Option<String> {
         self.read(path).map_err(|error| self.unreadable(path, &error)).ok()
     }
 
-    /// Counts a text that joins the instructions of a worker; returns whether they are within the limit, or else reports it.
+    /// Counts a text that is added to the instructions of a worker; returns whether the total is within the limit, or
+    /// reports that it is not.
     pub(super) fn count_text(&mut self, path: &Path, size: usize) -> bool {
         let counted = self.folder.as_ref().map_or(Ok(()), |folder| folder.count_text(size, self.texts()));
         let is_counted = counted.is_ok();
@@ -188,7 +189,7 @@ impl Report {
         is_counted
     }
 
-    /// Opens a folder, or reports why it cannot be opened.
+    /// Opens a folder, or reports an error.
     pub(super) fn folder_at(&mut self, path: &Path) -> Option<cap_std::fs::Dir> {
         let opened = self.folder.as_ref()?.open_folder(path);
         opened.map_err(|error| self.unreadable(path, &error)).ok()
@@ -207,7 +208,7 @@ impl Report {
         self.foreign.is_some()
     }
 
-    /// Counts a server; returns the number of these so far.
+    /// Counts a server; returns the number of servers of this kind so far.
     pub(super) fn count_server(&mut self) -> usize {
         let kind = self.texts() as usize;
         self.servers[kind] += 1;

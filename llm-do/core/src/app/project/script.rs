@@ -48,7 +48,7 @@ pub(super) fn read(path: &Path, report: &mut Report) -> Option<(ScriptFile, Orig
     Some((ScriptFile { name, path: path.to_owned(), approval: None, tool }, origin))
 }
 
-/// Without the feature `script`, scripts are left out.
+/// Without the feature `script`, scripts are omitted.
 #[cfg(not(feature = "script"))]
 pub(super) fn read(path: &Path, report: &mut Report) -> Option<(ScriptFile, Origin)> {
     report.warnings.push(format!("{}: left out: {NO_FEATURE}", shown(path).display()));
@@ -58,7 +58,7 @@ pub(super) fn read(path: &Path, report: &mut Report) -> Option<(ScriptFile, Orig
 #[cfg(feature = "script")]
 fn open(path: &Path, text: &str) -> Result<ScriptTool, Vec<String>> {
     let file = shown(path).display().to_string();
-    ScriptTool::of(&file, &stem(path), text).map_err(|fault| fault.faults().to_vec())
+    ScriptTool::from_text(&file, &stem(path), text).map_err(|fault| fault.faults().to_vec())
 }
 
 #[cfg(feature = "script")]
@@ -66,9 +66,9 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// What a tool file of `type: script` sets.
+/// The settings of a tool file of `type: script`.
 #[derive(Default)]
-struct Keys {
+struct ScriptKeys {
     name: Option<String>,
     script: Option<String>,
     description: Option<String>,
@@ -78,7 +78,7 @@ struct Keys {
     approval: Option<DeclaredRule>,
 }
 
-impl Keys {
+impl ScriptKeys {
     fn read(entries: Vec<(Key, Node)>, faults: &mut Vec<Fault>) -> Self {
         let mut keys = Self::default();
         for (key, node) in entries {
@@ -118,7 +118,7 @@ impl Keys {
     }
 }
 
-/// Reads a tool file of `type: script`; returns the tools that it names too, each with its line.
+/// Reads a tool file of `type: script`; also returns the tools that it names, each with its line.
 #[cfg(feature = "script")]
 pub(super) fn of_tool_file(
     path: &Path,
@@ -128,7 +128,7 @@ pub(super) fn of_tool_file(
 ) -> Option<(ScriptFile, ToolLines)> {
     let place = entries.iter().find(|(key, _)| key.name == "script" || key.name == "type").map(|(key, _)| key.place);
     let place = place.unwrap_or_default();
-    let keys = Keys::read(entries, faults);
+    let keys = ScriptKeys::read(entries, faults);
     let file = keys.script.unwrap_or_else(|| format!("{}.{EXTENSION}", stem(path)));
     let script = path.parent().unwrap_or(Path::new("")).join(&file);
     let text = match report.read(&script) {
@@ -165,7 +165,7 @@ pub(super) fn of_tool_file(
     faults: &mut Vec<Fault>,
 ) -> Option<(ScriptFile, ToolLines)> {
     let place = entries.iter().find(|(key, _)| key.name == "type").map(|(key, _)| key.place).unwrap_or_default();
-    drop(Keys::read(entries, faults));
+    drop(ScriptKeys::read(entries, faults));
     faults.push(Fault::new(place, format!("`type: script`: {NO_FEATURE}")));
     None
 }

@@ -1,4 +1,4 @@
-//! The servers that the files of a project name, which its user may not have read.
+//! The servers in the files of a project, of which its user may be unaware.
 
 use super::Project;
 use super::mcp::ServerFile;
@@ -8,7 +8,7 @@ use crate::plane::registry::is_of;
 use crate::session::runtime::RuntimeBuilder;
 
 impl Project {
-    /// Returns the MCP servers that its files name, each with the file and line and with the program or the URL.
+    /// Returns the MCP servers in its files, each with the file and line and with the program or the URL.
     ///
     /// Building a runtime with the project starts these programs and connects to these URLs. If the user did not write the
     /// project, show them to the user, or drop them with [`without_servers`](Self::without_servers).
@@ -17,7 +17,7 @@ impl Project {
         self.servers.iter().map(ToString::to_string).collect()
     }
 
-    /// Drops its MCP servers: none is started, and its workers do not have their tools.
+    /// Drops its MCP servers: they are not started, and its workers do not have their tools.
     #[must_use]
     pub fn without_servers(mut self) -> Self {
         let servers = std::mem::take(&mut self.servers);
@@ -25,7 +25,7 @@ impl Project {
         self
     }
 
-    /// Uses the tokens that are kept there.
+    /// Sets the store of their tokens.
     #[cfg(feature = "mcp")]
     #[doc(hidden)]
     #[must_use]

@@ -18,16 +18,16 @@ use super::Report;
 use super::front_matter::{self, FrontMatter, as_text};
 use super::report::shown;
 
-/// Where skills are, each in a folder of its own.
+/// The folders of skills, each of which has its own folder.
 const PLACES: [&str; 4] = ["skills", ".agents/skills", ".llm-do/skills", ".claude/skills"];
 /// The tool with which models read skills.
 pub(super) const READ_SKILL: &str = "read_skill";
-/// How many skills are looked for in one place.
+/// The maximum number of skills in one folder.
 const MAX_FOLDERS: usize = 1000;
-/// The longest name and description that other programs allow, in characters.
+/// The maximum lengths of a name and a description in other programs, in characters.
 const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1024;
-/// Keys of one program or of a later version, which have no effect.
+/// Keys of a single program or of a later version, which have no effect.
 const IGNORED: [&str; 15] = [
     "agent",
     "allowed-tools",
@@ -51,15 +51,16 @@ const KEYS: [&str; 6] = ["name", "description", "license", "compatibility", "met
 #[derive(Debug)]
 pub(super) struct Skill {
     pub(super) name: String,
-    /// The name of its folder, by which it may be named too.
+    /// The name of its folder, which also refers to it.
     pub(super) of_folder: String,
     pub(super) description: String,
     pub(super) body: String,
-    /// Its folder, opened.
+    /// Its open folder.
     pub(super) folder: Arc<Dir>,
 }
 
-/// Returns the folders of a project's skills, sorted within each place; one that is reached by several ways counts once.
+/// Returns the folders of a project's skills, sorted within each place; a folder that is reachable by several paths
+/// counts once.
 pub(super) fn folders(root: &Path, report: &mut Report) -> Vec<PathBuf> {
     let mut seen = HashSet::new();
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -84,7 +85,7 @@ pub(super) fn folders(root: &Path, report: &mut Report) -> Vec<PathBuf> {
     folders
 }
 
-/// Reads the `SKILL.md` of a folder, or leaves the skill out.
+/// Reads the `SKILL.md` of a folder, or omits the skill.
 pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Skill> {
     let mut names = vec![file_name(folder)];
     let reason = match report.foreign(|report| read_file(folder, &mut names, report)) {
@@ -96,11 +97,11 @@ pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Skill> {
     None
 }
 
-/// Reads a skill, and adds its name to those of its folder; `None` with a fault, or if it is disabled.
+/// Reads a skill, and adds its name to those of its folder; `None` if it has a fault or is disabled.
 fn read_file(folder: &Path, names: &mut Vec<String>, report: &mut Report) -> Option<Skill> {
     let path = folder.join("SKILL.md");
     let text = report.text_of(&path)?;
-    let mut reading = Reading::default();
+    let mut reading = SkillReader::default();
     let mut parsed = parsed(&text, &mut reading)?;
     if parsed.take_disabled() {
         return None;
@@ -120,8 +121,8 @@ fn read_file(folder: &Path, names: &mut Vec<String>, report: &mut Report) -> Opt
     Some(Skill { of_folder, name: reading.name?, description: reading.description?, body, folder })
 }
 
-/// Parses a file; one without front matter is a text, of which the folder is the name.
-fn parsed(text: &str, reading: &mut Reading) -> Option<FrontMatter> {
+/// Parses a file. A file without front matter is a text, and its folder is the name.
+fn parsed(text: &str, reading: &mut SkillReader) -> Option<FrontMatter> {
     let begins = text.trim_start_matches('\u{feff}').trim_start().lines().next();
     if begins.is_some_and(|line| line.trim_end() == "---") {
         let known: Vec<_> = KEYS.into_iter().chain(IGNORED).collect();
@@ -135,16 +136,16 @@ fn file_name(folder: &Path) -> String {
 }
 
 #[derive(Default)]
-struct Reading {
+struct SkillReader {
     faults: Vec<Fault>,
-    /// What the format does not allow, and is used nevertheless.
+    /// Deviations from the format that are accepted.
     notes: Vec<Fault>,
     name: Option<String>,
     description: Option<String>,
     place: Place,
 }
 
-impl Reading {
+impl SkillReader {
     fn note(&mut self, place: Place, message: impl Into<String>) {
         self.notes.push(Fault::new(place, message));
     }
@@ -166,7 +167,7 @@ impl Reading {
         true
     }
 
-    /// Reads a text; a longer one than the format allows is used too.
+    /// Reads a text; a text that exceeds the maximum of the format is used too.
     fn limited(&mut self, key: &str, node: Node, max: usize) -> Option<String> {
         if node.content == Content::Null {
             return None;
@@ -179,7 +180,7 @@ impl Reading {
         Some(text.value.trim().to_owned())
     }
 
-    /// Fills in what is missing, as other programs do: the name of the folder, and the first paragraph.
+    /// Fills in missing values like other programs: the name of the folder, and the first paragraph.
     fn complete(&mut self, folder: &Path, body: &str) {
         if !self.faults.is_empty() {
             return;

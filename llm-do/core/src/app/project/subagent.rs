@@ -19,17 +19,17 @@ use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::registry::Origin;
 
-/// The models that have short names: the newest of each family in the built-in price table.
+/// The models with short names: the newest of each family in the built-in price table.
 const MODELS: [(&str, &str); 4] = [
     ("fable", "anthropic:claude-fable-5-2"),
     ("haiku", "anthropic:claude-haiku-5-5"),
     ("opus", "anthropic:claude-opus-5-5"),
     ("sonnet", "anthropic:claude-sonnet-5-5"),
 ];
-/// Keys that are known and have no effect.
+/// Known keys without an effect.
 const IGNORED: [&str; 7] = ["background", "color", "hooks", "initialPrompt", "isolation", "memory", "permissionMode"];
 /// Reads the value of a key.
-type ReadKey = fn(&mut Reading, &str, Node);
+type ReadKey = fn(&mut SubagentReader, &str, Node);
 /// The keys that have an effect.
 const KEYS: [(&str, ReadKey); 9] = [
     ("name", |reading, key, node| reading.keys.name = reading.reader(key).string(as_text(node))),
@@ -46,9 +46,9 @@ const KEYS: [(&str, ReadKey); 9] = [
     }),
 ];
 
-/// What a subagent may name, besides what the program links.
+/// The names that a subagent may use, in addition to linked items.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
+pub(super) struct KnownNames<'a> {
     /// The workers and tools of the project.
     pub(super) items: &'a [&'a str],
     /// The toolsets of the MCP servers in `.mcp.json`.
@@ -72,14 +72,15 @@ pub(super) struct Subagent {
     /// The skills whose text joins the instructions.
     pub(super) skills: Vec<Located<String>>,
     pub(super) path: PathBuf,
-    /// The name in the file, if it is registered by another one.
+    /// The name in the file, if the registered name differs.
     pub(super) given: Option<String>,
 }
 
-/// Reads a subagent file of a project that defines these workers and tools; adds the servers that it defines to the project.
+/// Reads a subagent file of a project that defines these workers and tools; adds the servers that it defines to the
+/// project.
 ///
-/// One that has faults or is disabled is left out.
-pub(super) fn read(path: &Path, known: Known<'_>, project: &mut Project, report: &mut Report) -> Option<Subagent> {
+/// A faulty or disabled subagent is omitted.
+pub(super) fn read(path: &Path, known: KnownNames<'_>, project: &mut Project, report: &mut Report) -> Option<Subagent> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut names = vec![stem.clone()];
     let warned = report.warnings.len();
@@ -100,23 +101,23 @@ pub(super) fn read(path: &Path, known: Known<'_>, project: &mut Project, report:
     None
 }
 
-/// Returns whether a file without the name of a subagent describes the folder, as `README.md` and `CONTRIBUTING.md` do.
+/// Returns whether a file without the name of a subagent is documentation, such as `README.md` and `CONTRIBUTING.md`.
 fn is_document(stem: &str, names: &[String]) -> bool {
     let is_capital = |letter: char| letter.is_ascii() && !letter.is_ascii_lowercase();
     let has_capitals_only = stem.chars().all(is_capital) && stem.contains(|letter: char| letter.is_ascii_uppercase());
     names.len() == 1 && (stem.eq_ignore_ascii_case("readme") || has_capitals_only)
 }
 
-/// Reads a subagent, and adds its name to `names`; `None` with a fault, or if it is disabled.
+/// Reads a subagent, and adds its name to `names`; `None` if it has a fault or is disabled.
 fn read_file(
     path: &Path,
-    known: Known<'_>,
+    known: KnownNames<'_>,
     names: &mut Vec<String>,
     project: &mut Project,
     report: &mut Report,
 ) -> Option<Subagent> {
     let text = report.text_of(path)?;
-    let mut reading = Reading::default();
+    let mut reading = SubagentReader::default();
     let known_keys = KEYS.map(|(name, _)| name);
     let all_keys = [&known_keys[..], &IGNORED[..]].concat();
     let mut parsed = front_matter::parse(&text, &all_keys, &mut reading.faults).unwrap_or_default();
@@ -133,7 +134,7 @@ fn read_file(
             None => report.ignored_key(path, &key, &IGNORED, &known_keys),
         }
     }
-    let Reading { keys, faults, notes } = reading;
+    let SubagentReader { keys, faults, notes } = reading;
     names.extend(keys.name.iter().map(|name| name.value.clone()));
     front_matter::warn(path, notes, report);
     let is_faulty = !faults.is_empty();
@@ -145,11 +146,11 @@ fn read_file(
     let own = project.servers_of((path, "mcpServers"), own, &[], report);
     let own = own.into_iter().map(|(name, _)| ServerSet { foreign: name.clone(), name });
     let servers: Vec<_> = known.servers.iter().cloned().chain(own).collect();
-    keys.into_subagent(path, body, Known { servers: &servers, ..known }, report)
+    keys.into_subagent(path, body, KnownNames { servers: &servers, ..known }, report)
 }
 
 #[derive(Default)]
-struct Keys {
+struct SubagentKeys {
     name: Option<Located<String>>,
     description: Option<Located<String>>,
     tools: Option<Located<Vec<Located<String>>>>,
@@ -166,14 +167,14 @@ fn values<T>(list: Option<Located<Vec<T>>>) -> Vec<T> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct SubagentReader {
     faults: Vec<Fault>,
-    /// What has no effect.
+    /// The keys and values without an effect.
     notes: Vec<Fault>,
-    keys: Keys,
+    keys: SubagentKeys,
 }
 
-impl Reading {
+impl SubagentReader {
     fn reader<'a>(&'a mut self, key: &'a str) -> Reader<'a> {
         Reader { key, faults: &mut self.faults }
     }
@@ -182,7 +183,7 @@ impl Reading {
         self.faults.push(Fault::new(place, message));
     }
 
-    /// Reads a list of names, or names that are separated by commas; one that is listed twice counts once.
+    /// Reads a list of names, or names that are separated by commas; repeated names count once.
     fn names(&mut self, key: &str, node: Node) -> Option<Located<Vec<Located<String>>>> {
         let place = node.place;
         let names = match node.content {
@@ -199,7 +200,7 @@ impl Reading {
         Some(Located { place, value })
     }
 
-    /// Reads a name in a list: `Bash(git: *)` is one too, although YAML reads it as a map. A blank one is dropped.
+    /// Reads a name in a list. `Bash(git: *)` is a name too, although YAML parses it as a map. A blank name is dropped.
     fn item(&mut self, key: &str, node: Node) -> Option<Located<String>> {
         let Node { place, content } = node;
         let value = match content {
@@ -222,7 +223,7 @@ impl Reading {
     fn model(&mut self, node: Node) {
         let Some(Located { place, value }) = self.reader("model").string(node) else { return };
         let given = value.trim();
-        // Without the size of the window, as in `opus[1m]`, which the model itself decides here.
+        // Without the size of the window, as in `opus[1m]`, which depends on the model here.
         let name = given.split_once('[').filter(|(_, size)| size.ends_with(']')).map_or(given, |(name, _)| name);
         let word = name.to_lowercase();
         let known = MODELS.into_iter().find(|(short, _)| *short == word).map(|(_, model)| model.to_owned());
@@ -268,12 +269,12 @@ impl Reading {
     }
 }
 
-impl Keys {
+impl SubagentKeys {
     fn into_subagent(
         self,
         path: &Path,
         instructions: String,
-        known: Known<'_>,
+        known: KnownNames<'_>,
         report: &mut Report,
     ) -> Option<Subagent> {
         let (name, description) = (self.name?, self.description?);

@@ -1,4 +1,4 @@
-//! Tool files: another name of a linked tool, or a worker.
+//! Tool files: an alias of a linked tool, or a worker.
 
 mod python;
 
@@ -20,11 +20,11 @@ use crate::plane::registry::Origin;
 
 const DOCUMENTATION: &str = "see the documentation of `llm_do::project`";
 const KEYS: [&str; 6] = ["type", "name", "function", "description", "arguments", "approval"];
-/// The line above and below the front matter.
+/// The line before and after the front matter.
 const FENCE: &str = "---";
 const TYPES: [&str; 3] = ["function", "agent", "script"];
 
-/// What a tool file defines.
+/// The definition in a tool file.
 #[derive(Debug)]
 pub(super) enum ToolFile {
     Alias(Box<Alias>, Origin),
@@ -78,7 +78,7 @@ fn parse(
                 faults.push(Fault::new(text.place, "a tool of `type: function` has no instructions; remove the text"));
             }
             let lines = entries.iter().map(|(key, _)| (key.name.clone(), key.place.line)).collect();
-            let alias = Keys::default().read(entries, top, faults);
+            let alias = ToolFileKeys::default().read(entries, top, faults);
             let alias = alias.into_alias(path, top, faults, notes)?;
             Some(ToolFile::Alias(Box::new(alias), Origin::File(LoadedFile::new(shown(path).to_owned(), lines))))
         }
@@ -102,7 +102,8 @@ fn parse(
     }
 }
 
-/// Splits front matter and instructions. Without a line `---` above it, front matter ends at the first one; without any, it is all.
+/// Splits front matter and instructions. Without a first line `---`, front matter ends at the first one; without any,
+/// the whole file is front matter.
 fn split(text: &str) -> Result<Parts<'_>, Fault> {
     let yaml = text.trim_start_matches('\u{feff}');
     let first = yaml.lines().find(|line| !line.trim().is_empty());
@@ -124,7 +125,7 @@ fn split(text: &str) -> Result<Parts<'_>, Fault> {
 }
 
 #[derive(Default)]
-struct Keys {
+struct ToolFileKeys {
     name: Option<Located<String>>,
     function: Option<Located<String>>,
     description: Option<String>,
@@ -133,7 +134,7 @@ struct Keys {
     has_function: bool,
 }
 
-impl Keys {
+impl ToolFileKeys {
     fn read(mut self, entries: Vec<(Key, Node)>, top: Place, faults: &mut Vec<Fault>) -> Self {
         self.has_function = entries.iter().any(|(key, _)| key.name == "function");
         if !self.has_function {

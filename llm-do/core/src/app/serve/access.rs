@@ -1,4 +1,4 @@
-//! Who may use a service: the bearers of tokens, with roles and quotas.
+//! The clients of a service: bearers of tokens, with roles and quotas.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use subtle::ConstantTimeEq;
 
 use super::ServiceError;
 
-/// The minimum length of a token, in characters: shorter ones can be guessed.
+/// The minimum length of a token, in characters; shorter tokens can be guessed.
 const MIN_TOKEN_CHARS: usize = 16;
 
-/// What the bearer of a token may do.
+/// A permission of the bearer of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "::schemars")]
 #[non_exhaustive]
 pub enum Role {
-    /// Starts runs and chats, and cancels and resumes its own tenant's. To resume a run that would repeat effects takes
-    /// [`Decide`](Self::Decide) too.
+    /// Starts runs and chats, and cancels and resumes those of its own tenant. Resuming a run that would repeat effects
+    /// also requires [`Decide`](Self::Decide).
     Start,
     /// Lists and watches runs: state, result, events, and what waits for a person.
     Watch,
     /// Decides about approvals and answers questions.
     Decide,
-    /// Everything, for all tenants, and the metrics.
+    /// All operations, for all tenants, and the metrics.
     Administer,
 }
 
@@ -43,8 +43,8 @@ impl Role {
 
 /// A client of a service: the bearer of a token, with its roles and quotas.
 ///
-/// The runs that a client starts belong to its tenant. It sees, decides about and cancels runs of its tenant only, unless its
-/// role is [`Administer`](Role::Administer). Only a digest of the token is kept.
+/// The runs that a client starts belong to its tenant. It sees, decides about and cancels only runs of its tenant,
+/// unless its role is [`Administer`](Role::Administer). Only a digest of the token is stored.
 #[derive(Clone)]
 #[must_use]
 pub struct Client {
@@ -55,7 +55,7 @@ pub struct Client {
     quota: Quota,
 }
 
-/// What a client may use; nothing is limited by default.
+/// The quotas of a client; unlimited by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Quota {
     /// Runs that have not finished.
@@ -104,23 +104,24 @@ impl Client {
         self
     }
 
-    /// Sets how many runs of the tenant may be unfinished when this client starts one. Default: any number.
+    /// Sets the maximum number of unfinished runs of the tenant when this client starts one. Default: unlimited.
     pub fn max_runs(mut self, runs: u64) -> Self {
         self.quota.runs = Some(runs);
         self
     }
 
-    /// Sets what the tenant's runs of one day, in UTC, may cost in total when this client starts one. Default: unlimited.
+    /// Sets the maximum total cost of the tenant's runs of one day, in UTC, when this client starts one. Default:
+    /// unlimited.
     ///
-    /// A run that is started or resumed gets what is left as the limit of its own cost, at most
-    /// [`max_run_cost`](Self::max_run_cost). What unfinished runs may still cost is not left for others, so set that too if the
-    /// client has several runs at a time.
+    /// The cost of a run that is started or resumed is limited to the remaining amount, and to
+    /// [`max_run_cost`](Self::max_run_cost). The possible cost of unfinished runs is reserved, so set that limit too if
+    /// the client has several concurrent runs.
     pub fn max_daily_cost(mut self, cost: Money) -> Self {
         self.quota.daily_cost = Some(cost);
         self
     }
 
-    /// Sets what each run that this client starts or resumes may cost. Default: unlimited.
+    /// Sets the maximum cost of each run that this client starts or resumes. Default: unlimited.
     pub fn max_run_cost(mut self, cost: Money) -> Self {
         self.quota.run_cost = Some(cost);
         self
@@ -130,12 +131,12 @@ impl Client {
         &self.name
     }
 
-    /// Returns whether this is its token.
+    /// Returns whether this is the token of the client.
     pub(super) fn has_token(&self, token: &[u8]) -> bool {
         bool::from(self.digest.ct_eq(&Sha256::digest(token)))
     }
 
-    /// Returns whether both have the same token, so that a request would not name its client.
+    /// Returns whether both clients have the same token, so that a request would not identify its client.
     pub(super) fn has_token_of(&self, other: &Self) -> bool {
         bool::from(self.digest.ct_eq(&other.digest))
     }
@@ -147,7 +148,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Who makes a request.
+/// The sender of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
     pub(super) name: Arc<str>,
@@ -173,7 +174,7 @@ impl Identity {
     }
 }
 
-/// Finds the client of a token. The time does not depend on which token it is, or on how much of it is right.
+/// Finds the client of a token. The time depends neither on the client nor on the number of matching characters.
 pub(super) fn identify(clients: &[Client], token: &str) -> Option<Identity> {
     let given = digest(token);
     let mut found = None;

@@ -1,18 +1,19 @@
-//! The approver and input handler of a service: what runs ask is stored by their journal, and answered over HTTP.
+//! The approver and input handler of a service: the journal stores the questions of runs, and people answer over HTTP.
 
 use async_trait::async_trait;
 
 use crate::base::error::BoxError;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision};
+use crate::plane::context::CallContext;
 use crate::plane::user_input::{InputHandler, InputRequest};
 
-/// Decides and answers nothing, so that the answers under the ids of promises hold.
+/// Never answers, so that the answers to promises hold.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Absent;
 
 #[async_trait]
 impl Approver for Absent {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         if request.promise.is_none() {
             return Decision::undecided("the call is not recorded");
         }

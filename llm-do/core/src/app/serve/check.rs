@@ -1,4 +1,4 @@
-//! What keeps a service from working: names that are taken or unknown, secrets that are shared, arguments that do not exist.
+//! Faults of the configuration of a service: names that are taken or unknown, shared secrets, unknown arguments.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -13,10 +13,10 @@ use crate::session::runtime::Runtime;
 
 impl Service {
     pub(super) fn check(&self) -> Result<(), ServiceError> {
-        ServiceError::of("the service", &self.faults())
+        ServiceError::check_faults("the service", &self.faults())
     }
 
-    /// Lists what keeps it from working.
+    /// Lists the faults of the configuration.
     pub(super) fn faults(&self) -> Vec<String> {
         let Options { clients, schedules, webhooks, .. } = &self.options;
         let mut faults = taken("client", clients.iter().map(Client::name));
@@ -30,8 +30,8 @@ impl Service {
 }
 
 impl ServiceError {
-    /// Returns an error with all faults of something, if it has some.
-    pub(super) fn of(what: impl Display, faults: &[String]) -> Result<(), Self> {
+    /// Returns an error with all faults, if there are any.
+    pub(super) fn check_faults(what: impl Display, faults: &[String]) -> Result<(), Self> {
         let message = match faults {
             [] => return Ok(()),
             [only] => only.clone(),
@@ -48,7 +48,7 @@ fn taken<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     taken.map(|name| format!("two {what}s have the name `{name}`")).collect()
 }
 
-/// Returns a fault for each secret of several clients and webhooks: a secret shows who a request is from.
+/// Returns a fault for each secret that several clients and webhooks share, since the secret identifies the sender.
 fn shared_secrets(clients: &[Client], webhooks: &[Webhook]) -> Vec<String> {
     let mut faults = Vec::new();
     for (index, client) in clients.iter().enumerate() {
@@ -86,7 +86,7 @@ fn schedule_fault(runtime: &Runtime, schedule: &Schedule) -> Option<String> {
     Some(format!("schedule `{name}`: {fault}"))
 }
 
-/// Returns why requests of a webhook could start no run.
+/// Returns why requests of a webhook could not start a run, if so.
 fn webhook_faults(runtime: &Runtime, webhook: &Webhook) -> Vec<String> {
     let faults = match known(runtime, &webhook.entry) {
         Err(error) => vec![error.to_string()],
@@ -95,7 +95,7 @@ fn webhook_faults(runtime: &Runtime, webhook: &Webhook) -> Vec<String> {
     faults.into_iter().map(|fault| format!("webhook `{}`: {fault}", webhook.name)).collect()
 }
 
-/// Returns what is wrong with the arguments that a webhook passes.
+/// Returns the faults of the arguments that a webhook passes.
 fn argument_faults(item: &Registered, webhook: &Webhook) -> Vec<String> {
     let Webhook { argument, type_argument, .. } = webhook;
     let (name, schema) = (item.name(), item.parameters());

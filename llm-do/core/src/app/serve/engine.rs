@@ -1,9 +1,10 @@
-//! Drives the runs of a service: claims them, runs them, sets aside those that only wait, and records how they end.
+//! Drives the runs of a service: claims them, runs them, suspends those that only wait, and records how they end.
 
 pub(super) mod active;
 mod drive;
 #[cfg(feature = "restate")]
 mod follow;
+mod messages;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,11 +28,12 @@ use super::store::{NewRun, RunRow, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::app::listen::ConnectionLimits;
 use crate::base::clock::Clock;
+use crate::base::error::BoxError;
 use crate::observe::journal::{JournalError, Record, Settlement, SqliteJournal};
 use crate::plane::dispatch::fresh_id;
 use crate::session::runtime::Runtime;
 
-/// What all parts of a service share.
+/// The state that all parts of a service share.
 pub(super) struct Shared {
     pub(super) runtime: Runtime,
     pub(super) store: Store,
@@ -41,11 +43,11 @@ pub(super) struct Shared {
     pub(super) active: ActiveRuns,
     /// The name of this process in claims.
     pub(super) owner: String,
-    /// Cancelled when the process is about to end: runs are put back into the queue.
+    /// Cancelled when the process is about to end; runs return to the queue.
     pub(super) shutdown: CancellationToken,
     pub(super) health: Health,
     pub(super) streams: Streams,
-    /// Where the runs live, if not here.
+    /// The engine of the runs, if they are not run here.
     #[cfg(feature = "restate")]
     pub(super) engine: Option<super::restate::EngineWatch>,
 }
@@ -56,7 +58,7 @@ pub(super) struct Options {
     pub(super) clients: Vec<Client>,
     pub(super) schedules: Vec<Schedule>,
     pub(super) webhooks: Vec<Webhook>,
-    /// The names of what may be started.
+    /// The names of the items that clients may start.
     pub(super) entries: Vec<String>,
     pub(super) hosts: Vec<String>,
     pub(super) max_active_runs: usize,
@@ -68,7 +70,7 @@ pub(super) struct Options {
     pub(super) requests_per_second: u32,
     pub(super) connections: ConnectionLimits,
     pub(super) clock: Arc<dyn Clock>,
-    /// How often the file is checked for what other processes wrote, and for times that have come.
+    /// How often the file is checked for writes of other processes, and for times that have come.
     pub(super) tick: Duration,
     pub(super) lease: Duration,
     pub(super) is_open: bool,
@@ -77,7 +79,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Returns whether what started a run may start its entry.
+    /// Returns whether the source of a run may start its entry.
     fn offers(&self, run: &RunRow) -> bool {
         match &run.source {
             Source::Client => self.entries.contains(&run.entry),
@@ -91,24 +93,24 @@ impl Options {
     }
 }
 
-/// What is known of old runs and chats.
+/// The state of the expiry of old runs and chats.
 #[derive(Debug, Default)]
 struct Expiry {
-    /// When all were deleted.
+    /// When all old ones were deleted.
     last: Option<Timestamp>,
     /// Whether some were deleted since then.
     has_deleted: bool,
 }
 
-/// How many runs or chats are deleted in one transaction, so that other writes wait for a short time only.
+/// The number of runs or chats that are deleted in one transaction, so that other writes wait for a short time only.
 const EXPIRED_TOGETHER: u32 = 50;
-/// How many runs are considered in one round.
+/// The number of runs that are considered in one round.
 const CLAIMED_TOGETHER: usize = 64;
 
-/// How long a run is claimed while a call of it is settled.
+/// The time for which a run is claimed while one of its calls is settled.
 const SETTLING: Duration = Duration::from_secs(30);
 
-/// Settles what became of a call of a run that no process drives.
+/// Settles the outcome of a call of a run that no process drives.
 pub(super) async fn settle(
     journal: &SqliteJournal,
     run: &str,
@@ -129,7 +131,7 @@ impl Shared {
         self.engine.is_some()
     }
 
-    /// Returns whether the runs live in Restate: not without its feature.
+    /// Returns false: without its feature, no run is in Restate.
     #[cfg(not(feature = "restate"))]
     #[expect(clippy::unused_self, reason = "the same as with the feature")]
     pub(super) fn is_elsewhere(&self) -> bool {
@@ -141,7 +143,23 @@ impl Shared {
         self.journal.records(run).await
     }
 
-    /// Settles by hand what became of a call of a run that has ended, by the key of its step.
+    /// Returns the records of a run that lives in Restate.
+    #[cfg(feature = "restate")]
+    pub(super) async fn records_elsewhere(&self, run: &str) -> Result<Vec<Record>, BoxError> {
+        match &self.engine {
+            Some(engine) => Ok(engine.client.records_of_run(run).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns no records: not without the feature of Restate.
+    #[cfg(not(feature = "restate"))]
+    #[expect(clippy::unused_self, clippy::unused_async, reason = "the same as with the feature")]
+    pub(super) async fn records_elsewhere(&self, _: &str) -> Result<Vec<Record>, BoxError> {
+        Ok(Vec::new())
+    }
+
+    /// Settles the outcome of a call of a run that has ended, by the key of its step.
     pub(super) async fn settle(&self, run: &str, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
         settle(&self.journal, run, step, settlement).await
     }
@@ -150,12 +168,13 @@ impl Shared {
         self.options.clock.now()
     }
 
-    /// Runs the service until it is shut down, and then puts its runs back into the queue.
+    /// Runs the service until it is shut down, and then returns its runs to the queue.
     pub(super) async fn run(self: Arc<Self>, mut processes: ProcessWatch) {
         let (runs, mut version, mut changes) = (TaskTracker::new(), 0, self.store.queue_changes());
         let mut tick = tokio::time::interval(self.options.tick);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (mut expiry, mut last_look) = (Expiry::default(), Instant::now());
+        let mut last_message = None;
         let renewal = tokio::spawn(Arc::clone(&self).renew());
         #[cfg(feature = "restate")]
         let watching =
@@ -165,7 +184,7 @@ impl Shared {
                 biased;
                 () = self.shutdown.cancelled() => break,
                 _ = tick.tick() => {
-                    // After an error, here and below, the next tick tries again, and `ready` reports a file that fails.
+                    // After an error, here and below, the next tick retries, and `ready` reports a file that fails.
                     self.health.note(&self.store.notify_of_other_processes(&mut version).await);
                     self.health.note(&self.start_scheduled().await);
                     self.health.note(&self.expire(&mut expiry).await);
@@ -174,6 +193,7 @@ impl Shared {
             }
             changes.mark_unchanged();
             self.health.note(&self.cancel_requested().await);
+            self.health.note(&self.bring_messages(&mut last_message).await);
             self.health.note(&self.start_queued(&runs).await);
             let have_ended = self.end_lost_claims(&mut processes).await;
             self.health.note(&have_ended);
@@ -189,7 +209,8 @@ impl Shared {
         drop(watching);
     }
 
-    /// Renews the claims of this process, also while it does other things: another process would take its runs over.
+    /// Renews the claims of this process, concurrently with its other work, since another process would take its runs
+    /// over.
     async fn renew(self: Arc<Self>) {
         let period = (self.options.lease / 3).max(Duration::from_millis(1));
         let mut interval = tokio::time::interval(period);
@@ -197,9 +218,9 @@ impl Shared {
         loop {
             interval.tick().await;
             self.health.note(&self.journal.renew(&self.owner, self.options.lease).await);
-            // If this process dies, the limits of its runs know of the time up to here.
+            // If this process dies, the time up to now counts for the limits of its runs.
             self.health.note(&self.store.worked(&self.owner, self.active.take_times()).await);
-            // Also while it drives no run: a full disk is seen only by what is written.
+            // Written even without runs, since only a write detects a full disk.
             let beat = self.store.beat(self.now()).await;
             self.health.note(&beat);
             if beat.is_ok() {
@@ -208,7 +229,7 @@ impl Shared {
         }
     }
 
-    /// Returns how many runs more this process may drive.
+    /// Returns the number of further runs that this process may drive.
     fn free(&self) -> usize {
         self.options.max_active_runs.saturating_sub(self.active.count())
     }
@@ -247,7 +268,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Starts or resumes those of the runs that no process drives, up to the maximum.
+    /// Starts or resumes the given runs that no process drives, up to the maximum.
     async fn claim(self: &Arc<Self>, runs: &TaskTracker, ids: Vec<String>) -> Result<(), StoreError> {
         let slots = ids.into_iter().filter_map(|id| Some((id.clone(), self.active.enter(&id)?)));
         let mut slots: BTreeMap<_, _> = slots.take(self.free()).collect();
@@ -255,7 +276,7 @@ impl Shared {
             return Ok(());
         }
         let ids = slots.keys().cloned().collect();
-        // Those that are missing in the answer, another process claimed first.
+        // Runs that the result does not contain were claimed by another process first.
         for (id, fence) in self.journal.claim_all(ids, &self.owner, self.options.lease).await? {
             if let Some(slot) = slots.remove(&id) {
                 runs.spawn(Arc::clone(self).drive(id, fence, slot));
@@ -264,7 +285,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Cancels the runs of this process that a client, perhaps through another process, wants cancelled.
+    /// Cancels the runs of this process for which a client, perhaps through another process, requested it.
     async fn cancel_requested(&self) -> Result<(), StoreError> {
         for id in self.store.cancel_requested().await? {
             self.active.cancel(&id);
@@ -279,7 +300,7 @@ impl Shared {
             let last = self.store.last_start(&schedule.name, schedule.rule(), now).await?;
             let Some(due) = schedule.due(last, now) else { continue };
             let source = Source::Schedule { name: schedule.name.to_string() };
-            // Two processes that find the same time start one run.
+            // If two processes find the same time, one run is started.
             let key = format!("schedule:{}:{due}", schedule.name);
             let owner = (&schedule.tenant, &schedule.name);
             let new = NewRun::automatic(source, owner, &schedule.entry, schedule.arguments.clone(), key, now);
@@ -289,7 +310,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Deletes some of what finished long ago: once a minute, and again until nothing is left.
+    /// Deletes some runs and chats that finished long ago: once a minute, and repeatedly until all are deleted.
     async fn expire(&self, expiry: &mut Expiry) -> Result<(), StoreError> {
         let now = self.now();
         if expiry.last.is_some_and(|last| now.duration_since(last) < jiff::SignedDuration::from_mins(1)) {
@@ -304,7 +325,7 @@ impl Shared {
         }
         expiry.last = Some(now);
         if std::mem::take(&mut expiry.has_deleted) {
-            // Not awaited: it may take long, and runs are started meanwhile.
+            // Not awaited, since it may take long, and runs are started meanwhile.
             let store = self.store.clone();
             tokio::spawn(async move { store.shrink().await });
         }

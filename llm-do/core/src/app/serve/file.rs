@@ -13,17 +13,17 @@ use serde_json::Value;
 use self::fields::Fields;
 use super::{Client, Role, Schedule, Service, ServiceError, Webhook};
 
-/// Where a secret is: not in the file itself, which may be under version control.
+/// The location of a secret, which is never in the file itself, since that may be under version control.
 #[derive(Debug)]
 enum Secret {
     /// In an environment variable.
     Env(String),
-    /// In a file of its own; a relative path starts at the folder of the service file.
+    /// In a separate file; a relative path starts at the folder of the service file.
     File(PathBuf),
 }
 
 impl<'de> Deserialize<'de> for Secret {
-    /// Errors do not contain the value: it may be the secret itself, written here by mistake.
+    /// Errors do not contain the value, which may be the secret itself, written here by mistake.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let is_single = value.as_object().is_some_and(|fields| fields.len() == 1);
@@ -37,7 +37,7 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// Returns whether a text is an environment variable by its looks, rather than a secret.
+/// Returns whether a text looks like the name of an environment variable, and not like a secret.
 fn is_variable(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
@@ -91,7 +91,7 @@ impl Service {
 
     /// Adds what a file configures.
     fn add(&mut self, file: Value, folder: &Path, faults: &mut Vec<String>) {
-        let Some(mut file) = Fields::of(file, String::new(), faults) else { return };
+        let Some(mut file) = Fields::from_value(file, String::new(), faults) else { return };
         let hosts: Vec<String> = file.optional("hosts").unwrap_or_default();
         let [clients, schedules, webhooks] =
             ["clients", "schedules", "webhooks"].map(|key| file.optional::<Vec<Value>>(key).unwrap_or_default());
@@ -101,13 +101,17 @@ impl Service {
             values.into_iter().enumerate().map(move |(index, value)| (format!("{key}[{index}]"), value))
         };
         for (place, value) in entries("clients", clients) {
-            self.options.clients.extend(Fields::of(value, place, faults).and_then(|entry| client(entry, folder)));
+            self.options
+                .clients
+                .extend(Fields::from_value(value, place, faults).and_then(|entry| client(entry, folder)));
         }
         for (place, value) in entries("schedules", schedules) {
-            self.options.schedules.extend(Fields::of(value, place, faults).and_then(schedule));
+            self.options.schedules.extend(Fields::from_value(value, place, faults).and_then(schedule));
         }
         for (place, value) in entries("webhooks", webhooks) {
-            self.options.webhooks.extend(Fields::of(value, place, faults).and_then(|entry| webhook(entry, folder)));
+            self.options
+                .webhooks
+                .extend(Fields::from_value(value, place, faults).and_then(|entry| webhook(entry, folder)));
         }
     }
 }

@@ -3,14 +3,15 @@
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the file could be read and written lately.
+/// Whether the file could recently be read and written.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     is_failing: AtomicBool,
 }
 
 impl Health {
-    /// Notes an error of the file. The first one is reported with the feature `tracing`, until the file works again.
+    /// Records an error of the file. With the feature `tracing`, the first error is reported, until the file works
+    /// again.
     pub(super) fn note<T, E: Error + 'static>(&self, result: &Result<T, E>) {
         if let Err(error) = result
             && !self.is_failing.swap(true, Ordering::Relaxed)
@@ -19,7 +20,7 @@ impl Health {
         }
     }
 
-    /// Notes that the file was written.
+    /// Records that the file was written.
     pub(super) fn note_written(&self) {
         self.is_failing.store(false, Ordering::Relaxed);
     }

@@ -1,12 +1,14 @@
-//! The service over HTTP: routes, and what every request must pass.
+//! The service over HTTP: its routes, and the checks of every request.
 
 mod approvals;
 mod body;
 mod chats;
 mod events;
 mod gate;
+mod messages;
 mod page;
 mod problem;
+mod records;
 mod runs;
 mod status;
 mod view;
@@ -43,7 +45,9 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/runs/{id}/cancel", post(runs::cancel))
         .route("/runs/{id}/resume", post(runs::resume))
         .route("/runs/{id}/settle", post(runs::settle))
+        .route("/runs/{id}/messages", post(messages::send))
         .route("/runs/{id}/events", get(events::stream))
+        .route("/runs/{id}/records", get(records::stream))
         .route("/approvals", get(approvals::approvals))
         .route("/approvals/{id}", get(approvals::approval).post(approvals::decide))
         .route("/questions", get(approvals::questions))
@@ -54,7 +58,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/entries", get(status::entries))
         .route("/metrics", get(status::metrics))
         .route_layer(from_fn_with_state(Arc::clone(&gate), gate::authenticate))
-        // What needs no token: no data of a run is in it, or it has a signature of its own.
+        // These need no token: they contain no data of a run, or verify a signature.
         .route(
             "/webhooks/{name}",
             post(webhooks::receive).route_layer(from_fn_with_state(Arc::clone(&gate), gate::limit_webhooks)),

@@ -1,4 +1,4 @@
-//! Listens for clients: at which addresses.
+//! Listens for clients, and checks the address.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) async fn serve(
     let address = listener.local_addr().map_err(|error| ServiceError::new(error.to_string()))?;
     check_address(shared, address)?;
     ready();
-    // Streams of events end.
+    // On shutdown, streams of events end.
     listen::serve(listener, router, shared.options.connections, shutdown, || shared.shutdown.cancel()).await;
     Ok(())
 }

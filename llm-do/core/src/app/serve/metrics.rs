@@ -1,4 +1,4 @@
-//! The figures of a service, in the text format of Prometheus.
+//! The metrics of a service, in the text format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use super::store::RunState;
 use crate::base::mutex::IgnorePoison;
 use crate::base::usage::RunUsage;
 
-/// What is counted in this process, and what the file contains.
+/// The counters of this process; the gauges are read from the file.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Mutex<Registry>,
@@ -87,14 +87,14 @@ impl Metrics {
         registry.register("cost_dollars", text, self.dollars.clone());
     }
 
-    /// Counts what a run used, without what was counted when it ended before.
+    /// Adds the usage of a run, without the part that was counted when it ended before.
     pub(super) fn used(&self, usage: &RunUsage, counted: &RunUsage) {
         let (model, known) = (&usage.model, &counted.model);
         self.model_requests.inc_by(model.requests.saturating_sub(known.requests));
         self.input_tokens.inc_by(model.input_tokens.saturating_sub(known.input_tokens));
         self.output_tokens.inc_by(model.output_tokens.saturating_sub(known.output_tokens));
         let cost = usage.cost.known.picodollars().saturating_sub(counted.cost.known.picodollars());
-        // A figure of a graph: 53 bits are enough.
+        // A metric needs no more than 53 bits.
         #[expect(clippy::cast_precision_loss, reason = "a graph has no use for 10⁻¹² dollars")]
         self.dollars.inc_by(cost as f64 / 1e12);
     }

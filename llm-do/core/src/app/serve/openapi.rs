@@ -20,13 +20,13 @@ struct Operation {
     /// The type of the body of a request.
     request: Option<&'static str>,
     status: &'static str,
-    answer: Answer,
+    answer: OperationAnswer,
     /// Optional parameters in the query or the header: place, name, description.
     parameters: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// What an operation returns.
-enum Answer {
+enum OperationAnswer {
     /// A type in JSON.
     Json(&'static str),
     /// An object in JSON that is described in words.
@@ -37,6 +37,9 @@ enum Answer {
 
 const KEY: (&str, &str, &str) =
     ("header", "idempotency-key", "A request with a known key starts nothing, and returns the run of the first one.");
+
+const MESSAGE_KEY: (&str, &str, &str) =
+    ("header", "idempotency-key", "A request with a known key sends nothing, and returns the run of the first one.");
 
 const WAIT_LIST: &[(&str, &str, &str)] = &[
     ("query", "after", "Only those after this one: `next` of the page before."),
@@ -51,6 +54,9 @@ const OPERATIONS: &[Operation] = &[
             ("query", "chat", "Only runs of this chat."),
             ("query", "before", "Only runs before this one: `next` of the page before."),
             ("query", "since", "Only runs that were started at this time or later, such as `2026-01-31T12:00:00Z`."),
+            ("query", "until", "Only runs that were started before this time."),
+            ("query", "tenant", "Only runs of this tenant, for those who see several."),
+            ("query", "version", "Only runs that a program of this version accepted."),
             ("query", "limit", "The maximum number of runs: default 50, at most 500; fewer if they are long."),
         ],
         ..get("/runs", "list_runs", "Lists runs, the latest first.", Role::Watch, "RunList")
@@ -101,7 +107,19 @@ const OPERATIONS: &[Operation] = &[
         "ChangedRun",
     ),
     Operation {
-        answer: Answer::Text("text/event-stream"),
+        parameters: &[MESSAGE_KEY],
+        ..post(
+            "/runs/{id}/messages",
+            "send_to_run",
+            "Sends a message to an unfinished run: it joins the conversation of a worker.",
+            Role::Start,
+            "SendToRun",
+            "202",
+            "ChangedRun",
+        )
+    },
+    Operation {
+        answer: OperationAnswer::Text("text/event-stream"),
         parameters: &[
             ("query", "after", "The number of the last known event."),
             ("header", "last-event-id", "The number of the last known event, sent by clients that connect again."),
@@ -110,6 +128,16 @@ const OPERATIONS: &[Operation] = &[
             "/runs/{id}/events",
             "watch_run",
             "Streams events (`event`) and states (`state`) until the run has finished.",
+            Role::Watch,
+            "",
+        )
+    },
+    Operation {
+        answer: OperationAnswer::Text("application/jsonl"),
+        ..get(
+            "/runs/{id}/records",
+            "read_records",
+            "Returns what the journal has of a run, a record on each line: for `harden`, `eval import`, `journal` and `check --replay`.",
             Role::Watch,
             "",
         )
@@ -150,7 +178,7 @@ const OPERATIONS: &[Operation] = &[
         ..post(
             "/chats/{id}/messages",
             "send_message",
-            "Sends a message: starts a run.",
+            "Sends a message: starts a run, or joins the unfinished run of the chat (202).",
             Role::Start,
             "SendMessage",
             "201",
@@ -165,7 +193,7 @@ const OPERATIONS: &[Operation] = &[
         "EntryList",
     ),
     Operation {
-        answer: Answer::Text("application/openmetrics-text"),
+        answer: OperationAnswer::Text("application/openmetrics-text"),
         ..get("/metrics", "metrics", "Returns figures in the format of Prometheus.", Role::Administer, "")
     },
     Operation {
@@ -183,12 +211,12 @@ const OPERATIONS: &[Operation] = &[
     },
     Operation {
         role: None,
-        answer: Answer::Status,
+        answer: OperationAnswer::Status,
         ..get("/health", "health", "The process answers.", Role::Watch, "")
     },
     Operation {
         role: None,
-        answer: Answer::Status,
+        answer: OperationAnswer::Status,
         ..get("/ready", "ready", "The process accepts runs.", Role::Watch, "")
     },
 ];
@@ -200,7 +228,7 @@ const fn get(
     role: Role,
     answer: &'static str,
 ) -> Operation {
-    let (role, answer) = (Some(role), Answer::Json(answer));
+    let (role, answer) = (Some(role), OperationAnswer::Json(answer));
     Operation { path, method: "get", id, summary, role, request: None, status: "200", answer, parameters: &[] }
 }
 
@@ -213,7 +241,7 @@ const fn post(
     status: &'static str,
     answer: &'static str,
 ) -> Operation {
-    let (role, request, answer) = (Some(role), Some(request), Answer::Json(answer));
+    let (role, request, answer) = (Some(role), Some(request), OperationAnswer::Json(answer));
     Operation { path, method: "post", id, summary, role, request, status, answer, parameters: &[] }
 }
 
@@ -274,9 +302,9 @@ impl Operation {
 
     fn content(&self) -> Value {
         match self.answer {
-            Answer::Json(name) => json!({ "application/json": { "schema": reference(name) } }),
-            Answer::Status => json!({ "application/json": { "schema": { "type": "object" } } }),
-            Answer::Text(media_type) => json!({ (media_type): { "schema": { "type": "string" } } }),
+            OperationAnswer::Json(name) => json!({ "application/json": { "schema": reference(name) } }),
+            OperationAnswer::Status => json!({ "application/json": { "schema": { "type": "object" } } }),
+            OperationAnswer::Text(media_type) => json!({ (media_type): { "schema": { "type": "string" } } }),
         }
     }
 

@@ -1,8 +1,8 @@
-//! Which processes of a database run: each locks a file of its own, and the system unlocks it when the process ends.
+//! The running processes of a database: each locks its own file, which the system unlocks when the process ends.
 //!
-//! So the runs of a process that died are continued immediately, also by its successor, and not only when its claims have lapsed. Where
-//! files cannot be locked, the claims alone decide. A process that is taken for dead by mistake can write no longer, as after a lapsed
-//! claim.
+//! The runs of a process that died are therefore continued immediately, also by its successor, and not only after its
+//! claims have lapsed. Where files cannot be locked, only claims decide. A process that is wrongly considered dead can
+//! no longer write, as after a lapsed claim.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -13,9 +13,9 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
-/// What is added to the name of the database for the folder of the files.
+/// The suffix of the database's name for the folder of the files.
 const FOLDER: &str = "-processes";
-/// How the name of a file begins that is not locked yet.
+/// The prefix of the name of a file that is not locked yet.
 const NEW: &str = ".new-";
 
 /// How often the other processes are checked.
@@ -48,7 +48,7 @@ impl ProcessWatch {
     /// Forgets a process that has ended.
     pub(super) async fn forget(&self, owner: String) {
         if let Some(presence) = self.presence.clone() {
-            // Ignored: it is checked again.
+            // If this fails, the process is checked again.
             let _ = spawn_blocking(move || presence.forget(&owner)).await;
         }
     }
@@ -70,7 +70,7 @@ impl Presence {
         let folder = PathBuf::from(folder);
         let new = folder.join(format!("{NEW}{owner}"));
         let locked = create(&folder, &new).or_else(|error| match error.kind() {
-            // Another process ended meanwhile, and removed the empty folder.
+            // Another process ended in the meantime, and removed the empty folder.
             io::ErrorKind::NotFound => create(&folder, &new),
             _ => Err(error),
         })?;
@@ -122,7 +122,7 @@ fn create(folder: &Path, file: &Path) -> io::Result<File> {
 
 fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
-    // Who could write to it could keep a dead process alive.
+    // With write access, other users could keep a dead process alive.
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(folder) {
@@ -141,7 +141,7 @@ mod tests {
         let database = folder.path().join("runs.db");
         let [first, second] = ["first", "second"].map(|owner| Presence::announce(&database, owner).unwrap());
         assert!(first.ended().is_empty() && second.ended().is_empty());
-        // As if it were killed: nothing else of it runs.
+        // As if it were killed: it does not continue.
         let left = second.folder.join("third");
         fs::write(&left, "").unwrap();
         assert_eq!(first.ended(), ["third"]);

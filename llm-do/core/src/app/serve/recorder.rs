@@ -17,9 +17,9 @@ use crate::observe::event::{Delivery, Event, EventKind, EventSink};
 use crate::observe::journal::Fence;
 use crate::session::runtime::RunHandle;
 
-/// How many events wait to be written at most, such as while the file is busy; more are dropped.
+/// The maximum number of events that wait to be written, such as while the file is busy; further ones are dropped.
 const CAPACITY: usize = 10_000;
-/// How many events are written together at most.
+/// The maximum number of events that are written together.
 const BATCH: usize = 256;
 
 /// The run whose usage is stored, while it runs.
@@ -30,7 +30,7 @@ type FollowedRun = Arc<Mutex<Option<RunHandle>>>;
 pub(super) struct Recorder {
     entries: mpsc::Sender<Entry>,
     is_closed: AtomicBool,
-    /// What the run used is stored with its events: a process that is killed leaves it so.
+    /// The run whose usage is stored with its events, so that a killed process leaves it up to date.
     run: FollowedRun,
     /// Counts the events that did not fit.
     dropped: Counter,
@@ -39,7 +39,7 @@ pub(super) struct Recorder {
 #[derive(Debug)]
 enum Entry {
     Event(Arc<Event>),
-    /// To be confirmed once everything before is written.
+    /// Confirmed once everything before it is written.
     Flush(oneshot::Sender<()>),
 }
 
@@ -52,13 +52,13 @@ impl Recorder {
         Arc::new(Self { entries: sender, is_closed: AtomicBool::new(false), run: followed, dropped })
     }
 
-    /// Stores what a run used with its events, until `None`: its contexts have the sink.
+    /// Stores the usage of the run with its events. Reset it with `None`, since the contexts of the run have the sink.
     pub(super) fn follow(&self, run: Option<RunHandle>) {
         *self.run.lock().ignore_poison() = run;
     }
 
-    /// Returns once all events so far are stored. Not the flush of a sink, for which a run waits before it ends: the engine waits
-    /// here, and knows what to do if the file is slow.
+    /// Returns once all events so far are stored. This is not the flush of a sink, for which a run waits before it
+    /// ends: the engine waits here, and handles a slow file.
     pub(super) async fn stored(&self) {
         let (written, done) = oneshot::channel();
         if self.entries.send(Entry::Flush(written)).await.is_ok() {
@@ -66,7 +66,7 @@ impl Recorder {
         }
     }
 
-    /// Ignores further events: those of calls that are dropped because their run is set aside.
+    /// Ignores further events, which come from calls that are dropped because their run is suspended.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
@@ -79,8 +79,8 @@ async fn write(
     mut receiver: mpsc::Receiver<Entry>,
     followed: FollowedRun,
 ) {
-    // Ignored, here and below: the events are for people who watch. The journal, which the run depends on, reports a file that
-    // cannot be read or written.
+    // Errors are ignored here and below: the events are only for people who watch. The journal, on which the run
+    // depends, reports a file that cannot be read or written.
     let mut earlier = if is_resumed { EarlierAttempts::load(&store, &run).await.ok() } else { None };
     let mut entries = Vec::with_capacity(BATCH);
     while receiver.recv_many(&mut entries, BATCH).await > 0 {
@@ -107,7 +107,7 @@ async fn write(
     }
 }
 
-/// Returns what the whole run used, if the event reports it.
+/// Returns the usage of the whole run, if the event reports it.
 fn usage_of_run(event: &Event) -> Option<RunUsage> {
     match &event.kind {
         EventKind::Usage { used } if event.parent.is_none() => Some(*used),
@@ -117,9 +117,9 @@ fn usage_of_run(event: &Event) -> Option<RunUsage> {
 
 impl EventSink for Recorder {
     fn emit(&self, event: &Arc<Event>) {
-        // Pieces of an answer are for display while it arrives; the whole answer is an event as well.
+        // Pieces of an answer are only displayed while it arrives; the whole answer is a separate event.
         if !matches!(event.kind, EventKind::ModelDelta { .. }) && !self.is_closed.load(Ordering::Relaxed) {
-            // The run does not wait for people who watch.
+            // The run does not wait for watchers.
             if let Err(TrySendError::Full(_)) = self.entries.try_send(Entry::Event(Arc::clone(event))) {
                 self.dropped.inc();
             }

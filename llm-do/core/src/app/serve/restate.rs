@@ -7,8 +7,9 @@ mod handler;
 mod inbox;
 mod log;
 mod names;
-mod own_wakes;
+mod records;
 mod register;
+mod self_waking;
 mod stored_log;
 mod waits;
 mod watch;
@@ -29,15 +30,17 @@ use self::handler::Handlers;
 pub(super) use self::handler::may_leave;
 pub(super) use self::inbox::OpenQuestion;
 use self::names::Names;
+pub use self::records::{RestateRun, RestateRuns};
 pub(super) use self::stored_log::{Appended, LogReader};
 pub(super) use self::watch::EngineWatch;
 use super::{ServiceError, check_known};
 use crate::observe::event::ItemKind;
 use crate::session::runtime::Runtime;
 
-/// How long steps in flight have to finish when the process ends; later they are interrupted, and repeated elsewhere.
+/// The time for steps in flight to finish when the process ends; later they are interrupted, and repeated in another
+/// process.
 const DRAIN: Duration = Duration::from_secs(5);
-/// How long the engine may be silent on a connection with a request in flight, before it is asked whether it is there.
+/// How long a connection with a request in flight may be silent, before a ping is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 #[doc = include_str!("../../../docs/restate.md")]
@@ -60,7 +63,7 @@ struct Options {
     registration: Option<Registration>,
 }
 
-/// Where and how the engine learns of the application.
+/// The settings of the registration with the engine.
 #[derive(Clone, Debug)]
 struct Registration {
     admin: String,
@@ -69,8 +72,8 @@ struct Registration {
 }
 
 impl RestateWorker {
-    /// Creates a worker that runs the entries of a runtime. `name` is that of the service in Restate, the same on all machines
-    /// and different from those of other applications.
+    /// Creates a worker that runs the entries of a runtime. `name` is the name of the service in Restate, the same on
+    /// all machines and unique among applications.
     ///
     /// # Errors
     ///
@@ -108,15 +111,15 @@ impl RestateWorker {
         self
     }
 
-    /// Sets under which address the engine reaches this application, such as that of a balancer. Default: the address that it
-    /// listens on.
+    /// Sets the address at which the engine reaches this application, such as that of a load balancer. Default: the
+    /// listening address.
     pub fn public_uri(mut self, uri: impl Into<String>) -> Self {
         let registration = self.options.registration.get_or_insert_with(Registration::unknown);
         registration.uri = Some(uri.into());
         self
     }
 
-    /// Replaces what the engine knows of this address, in development: runs that have begun with other code may diverge.
+    /// Replaces the registered code of this address, in development: runs that have begun with other code may diverge.
     pub fn replace_deployment(mut self) -> Self {
         self.options.registration.get_or_insert_with(Registration::unknown).replaces = true;
         self
@@ -128,19 +131,19 @@ impl RestateWorker {
         self
     }
 
-    /// Sets after which time a run is set aside that only waits for people or for a time. Default: 1 minute.
+    /// Sets after which time a run is suspended that only waits for people or for a time. Default: 1 minute.
     ///
-    /// It then takes no memory. It is replayed from its log once it can continue.
+    /// A suspended run takes no memory. It is replayed from its log once it can continue.
     pub fn park_after(mut self, time: Duration) -> Self {
         self.options.park_after = time;
         self
     }
 
-    /// Sets after which time the engine takes a step for lost, and has it repeated. Default: 1 day, or the longest timeout of
-    /// the runtime if that is longer.
+    /// Sets the timeout after which the engine considers a step lost, and repeats it. Default: 1 day, or the longest
+    /// timeout of the runtime if that is longer.
     ///
-    /// It must be longer than the longest request to a model and the longest call of a tool: a step that takes longer is
-    /// repeated for ever. A worker that dies is noticed earlier, when its connection ends.
+    /// It must be longer than the longest request to a model and the longest call of a tool, since a longer step is
+    /// repeated forever. A worker that dies is detected earlier, when its connection ends.
     pub fn longest_step(mut self, time: Duration) -> Self {
         self.options.longest_step = time;
         self
@@ -161,7 +164,7 @@ impl RestateWorker {
         self.serve_and_report(listener, shutdown, || {}).await
     }
 
-    /// Does the same, and calls `ready` once the engine can call.
+    /// Like [`serve`](Self::serve), and calls `ready` once the engine can call.
     #[doc(hidden)]
     pub async fn serve_and_report(
         self,
@@ -207,16 +210,16 @@ async fn accept(listener: TcpListener, endpoint: HyperEndpoint, shutdown: Cancel
             () = shutdown.cancelled() => break,
         };
         let Ok((stream, _)) = accepted else {
-            // Perhaps no file descriptor is left: other connections may end.
+            // The process may have reached its limit of file descriptors; other connections may end.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        // Each step is a small message that the engine answers: it must not wait for the acknowledgement of the last one. Ignored: a
-        // connection that is broken already.
+        // Each step is a small message that the engine answers, so it must not wait for the acknowledgement of the last
+        // one. An error means that the connection is broken already.
         _ = stream.set_nodelay(true);
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), endpoint.clone()));
         tokio::spawn(async move {
-            // Ignored: the engine is gone, and makes its requests again.
+            // An error means that the engine is gone, and repeats its requests.
             let _ = connection.await;
         });
     }

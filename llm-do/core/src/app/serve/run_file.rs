@@ -1,4 +1,4 @@
-//! The runs in the file of a service, in the form of its answers, for the command line.
+//! The runs in the file of a service, in the form of its responses, for the command line.
 
 use std::path::Path;
 
@@ -21,12 +21,21 @@ impl RunFile {
     ///
     /// # Errors
     ///
-    /// Returns an error if the file is missing, or is not that of a service of this version.
+    /// Returns an error if the file is missing, or does not belong to a service of this version.
     pub fn open(path: &Path) -> Result<Self, BoxError> {
         Ok(Self(StoreFile::open(path)?))
     }
 
-    /// Lists runs of all tenants, as `GET /runs` does.
+    /// Opens the file; `None` if it is a database without a service.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file is missing, or is not a database of this version.
+    pub fn find(path: &Path) -> Result<Option<Self>, BoxError> {
+        Ok(StoreFile::find(path)?.map(Self))
+    }
+
+    /// Lists runs of all tenants, like `GET /runs`.
     ///
     /// # Errors
     ///
@@ -36,7 +45,7 @@ impl RunFile {
         Ok(serde_json::to_value(http::RunList::from(page))?)
     }
 
-    /// Returns a run, as `GET /runs/ID` does; `None` if the file does not have it.
+    /// Returns a run, like `GET /runs/ID`; `None` if the file does not contain it.
     ///
     /// # Errors
     ///
@@ -55,7 +64,8 @@ impl RunFile {
         Ok(Some(serde_json::to_value(view)?))
     }
 
-    /// Settles what became of a call of a failed or cancelled run, as `POST /runs/ID/settle` does; this writes to the file at `path`.
+    /// Settles the outcome of a call of a failed or cancelled run, like `POST /runs/ID/settle`; this writes to the file
+    /// at `path`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Runs that start at given times.
+//! Runs that start at scheduled times.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::ServiceError;
 
-/// A schedule of a service: starts a run at each time that a cron expression names.
+/// A schedule of a service: starts a run at each time of a cron expression.
 ///
-/// Each time starts one run, even if several processes serve the same file. If no process ran at that time, the latest missed
-/// time starts a run once there is a process again; earlier ones do not.
+/// Each time starts one run, even if several processes serve the same file. If no process was running at that time, the
+/// latest missed time starts a run as soon as a process is running; earlier missed times do not.
 ///
 /// # Examples
 ///
@@ -45,7 +45,8 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// Returns an error for an invalid expression, and for one that names no time, such as the 30th of February.
+    /// Returns an error for an invalid expression, and for an expression without any time, such as the 30th of
+    /// February.
     pub fn new(name: impl Into<Arc<str>>, cron: &str, entry: impl Into<String>) -> Result<Self, ServiceError> {
         let name = name.into();
         let parsed = CronParser::builder().seconds(Seconds::Disallowed).build().parse(cron);
@@ -88,7 +89,7 @@ impl Schedule {
         self
     }
 
-    /// Returns what the times depend on: the times before a change of it were not missed.
+    /// Returns the rule of the times; after a change of the rule, earlier times do not count as missed.
     pub(super) fn rule(&self) -> String {
         format!("{} {}", self.cron.pattern, self.zone.iana_name().unwrap_or("UTC"))
     }

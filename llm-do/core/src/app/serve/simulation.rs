@@ -17,7 +17,7 @@ use self::process::SimulatedClock;
 use self::world::{Figures, World};
 use crate::observe::database::simulated::SimulatedFile;
 
-/// What a simulation is made of.
+/// The parameters of a simulation.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     seed: u64,
@@ -27,7 +27,7 @@ struct Setting {
     rate: u32,
 }
 
-/// What came of it.
+/// The results of a simulation.
 #[derive(Debug)]
 struct Report {
     figures: Figures,
@@ -47,7 +47,7 @@ const PATIENCE: Duration = Duration::from_mins(20);
 /// How often the world looks for runs that have ended.
 const LOOK: Duration = Duration::from_secs(20);
 
-/// Simulates on one thread, whose clock goes on when nothing else is left to do.
+/// Simulates on one thread, whose clock advances when no task can run.
 fn simulate(setting: Setting) -> Report {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     tokio.block_on(simulated(setting))
@@ -83,7 +83,7 @@ async fn simulated(setting: Setting) -> Report {
     }
 }
 
-/// Shows how far a long simulation is, at each tenth.
+/// Prints the progress of a long simulation, at each tenth.
 struct Progress {
     runs: u32,
     tenths: u32,
@@ -153,6 +153,6 @@ fn no_effect_is_lost_or_doubled_however_processes_fail() {
 fn a_simulation_with_the_same_seed_is_the_same() {
     let setting = Setting { seed: 2, runs: 200, processes: 20, rate: 40 };
     let [first, second] = [simulate(setting), simulate(setting)];
-    // What is written in one moment may be one commit or two: `select!` begins with any of its branches.
+    // Writes in one moment may take one commit or two, since `select!` polls its branches in random order.
     assert_eq!((first.figures, first.faults, first.history), (second.figures, second.faults, second.history));
 }

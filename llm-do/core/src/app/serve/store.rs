@@ -1,9 +1,10 @@
-//! The tables of a service: its runs, what they wait for, their events, its chats and schedules.
+//! The tables of a service: its runs, their waits and events, its chats and schedules.
 
 mod changes;
 mod chats;
 mod events;
 mod file;
+mod messages;
 mod new_run;
 mod page;
 mod queue;
@@ -24,6 +25,7 @@ use self::changes::{Changed, Changes};
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
 pub(super) use self::file::StoreFile;
+pub(super) use self::messages::{MAX_MESSAGES, MessageInserted, MessageRow, NewMessage};
 pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
 pub(super) use self::page::Page;
 pub(super) use self::queue::Cancelling;
@@ -35,11 +37,11 @@ use self::schedules::BegunSchedules;
 pub(super) use self::waits::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
-/// Why the database of a service could not be read or written.
+/// The error of reading or writing the database of a service.
 pub(super) type StoreError = DatabaseError;
 
 /// The tables of the service.
-static COMPONENT: Component = Component { name: "service", migrations: &[TABLES] };
+static COMPONENT: Component = Component { name: "service", migrations: &[TABLES, messages::TABLES, VERSION] };
 
 /// The first version.
 const TABLES: &str = "
@@ -121,6 +123,11 @@ CREATE TABLE schedules (
 ) WITHOUT ROWID;
 ";
 
+/// The version of the program that accepted a run.
+const VERSION: &str = "
+ALTER TABLE runs ADD COLUMN version TEXT;
+";
+
 /// The tables of a service. Clones share the file.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
@@ -145,13 +152,13 @@ impl Store {
         self.changes.run(run)
     }
 
-    /// Lets the engine look for runs that can be started.
+    /// Wakes the engine to look for runs that can be started.
     pub(super) fn notify_queue(&self) {
         self.changes.notify(&Changed::Queue);
     }
 
-    /// Makes a change, and notifies those who wait for it once it is committed, even if the future is dropped: the client whose
-    /// request it is may have disconnected.
+    /// Makes a change, and sends the notifications once it is committed, even if the future is dropped, since the
+    /// client of the request may have disconnected.
     async fn change<T, F>(&self, changed: Changed, change: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -166,7 +173,7 @@ impl Store {
         self.database.write_noting(change, note).await
     }
 
-    /// Gives the space of deleted rows back.
+    /// Returns the space of deleted rows to the file system.
     pub(super) async fn shrink(&self) -> Result<(), StoreError> {
         self.database.shrink().await
     }
@@ -182,10 +189,10 @@ impl Store {
         self.database.read(|connection| connection.query_row("SELECT count(*) FROM schedules", [], |_| Ok(()))).await
     }
 
-    /// Notifies those who wait for a change if any process has written since the last look; `seen` is the version then.
+    /// Sends notifications if any process has written since the last call; `seen` is the version at that time.
     pub(super) async fn notify_of_other_processes(&self, seen: &mut i64) -> Result<(), StoreError> {
         let version = self.database.version().await?;
-        // Writes of this process have notified already; a second time does no harm.
+        // Writes of this process have sent notifications already; a second one is harmless.
         if std::mem::replace(seen, version) != version {
             self.changes.notify(&Changed::All);
         }

@@ -12,7 +12,7 @@ use sha2::Sha256;
 
 use super::{Client, ServiceError};
 
-/// How much the clock of a sender may differ from ours; the tolerance of Standard Webhooks' libraries.
+/// The maximum difference between the clocks of the sender and the service, as in the libraries of Standard Webhooks.
 const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
 /// The maximum length of the type of an event, in bytes.
 const MAX_EVENT: usize = 64;
@@ -22,15 +22,15 @@ const SECRET_PREFIX: &str = "whsec_";
 /// A webhook of a service: requests of another service to `/webhooks/NAME`, each of which starts a run.
 ///
 /// A request must be signed with the shared secret, by one of two schemes: [Standard Webhooks] (`webhook-id`,
-/// `webhook-timestamp`, `webhook-signature`), whose requests are valid for 5 minutes, or GitHub's (`x-hub-signature-256`). A
-/// secret that begins with `whsec_` is for the first one only. Each webhook has a secret of its own, so that a request is valid at
-/// one path only.
+/// `webhook-timestamp`, `webhook-signature`), whose requests are valid for 5 minutes, or GitHub's
+/// (`x-hub-signature-256`). A secret that begins with `whsec_` is for the first scheme only. Each webhook has a
+/// different secret, so that a request is valid at one path only.
 ///
 /// The body is JSON, or a form with JSON in the field `payload`, as GitHub sends by default.
 ///
-/// A message that is sent again starts nothing, as long as the run of the first one is kept: a message is identified by its
-/// id in Standard Webhooks, and by its body and the type of its event (`x-github-event`) in GitHub's scheme, which does not sign the
-/// id and the time, nor the type. GitHub's `ping` is answered without a run.
+/// A repeated message does not start a run while the run of the first one is stored. In Standard Webhooks, a message is
+/// identified by its id. In GitHub's scheme, which signs neither id, time nor type, it is identified by its body and
+/// the type of its event (`x-github-event`). GitHub's `ping` is answered without a run.
 ///
 /// [Standard Webhooks]: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 #[derive(Clone)]
@@ -42,14 +42,14 @@ pub struct Webhook {
     pub(super) type_argument: Option<String>,
     pub(super) tenant: Arc<str>,
     secret: Vec<u8>,
-    /// Whether the secret is of Standard Webhooks, so that no other scheme is accepted.
+    /// Whether the secret is for Standard Webhooks, so that the other scheme is refused.
     is_standard: bool,
 }
 
 impl Webhook {
     /// Creates a webhook with this name, which starts `entry`.
     ///
-    /// A secret that begins with `whsec_` is Base64; any other is used as it is.
+    /// A secret that begins with `whsec_` is Base64; any other secret is used unchanged.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Webhook {
         self.is_standard
     }
 
-    /// Returns whether a signature of one is one of the other: secrets can differ and make the same key.
+    /// Returns whether a signature by one is valid for the other; different secrets can have the same key.
     pub(super) fn has_key_of(&self, other: &Self) -> bool {
         let probe: &[&[u8]] = &[b"llm-do: are the keys equal?"];
         self.keyed(probe).is_some_and(|mac| other.is_signed(probe, &mac.finalize().into_bytes()))
@@ -130,7 +130,7 @@ impl Webhook {
         }
         let given = text("x-hub-signature-256").and_then(|value| value.strip_prefix("sha256=")).ok_or(Refused)?;
         let digest = decode_hex(given).filter(|_| !self.is_standard).ok_or(Refused)?;
-        // Not `x-github-delivery`: anybody could send a recorded message again under another id.
+        // `x-github-delivery` is not signed, so a recorded message could be repeated with another id.
         if !self.is_signed(&[body], &digest) {
             return Err(Refused);
         }
@@ -160,18 +160,18 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Returns whether GitHub only tries whether the webhook answers.
+    /// Returns whether GitHub only checks whether the webhook answers.
     pub(super) fn is_ping(&self) -> bool {
         self.event.as_deref() == Some("ping")
     }
 
-    /// Returns whether the type of its event has the form of one: letters, digits and `_`, at most 64.
+    /// Returns whether the type of its event is valid: letters, digits and `_`, at most 64.
     pub(super) fn has_valid_event(&self) -> bool {
         let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         self.event.as_ref().is_none_or(|event| (1..=MAX_EVENT).contains(&event.len()) && event.bytes().all(is_valid))
     }
 
-    /// Returns what is equal for a message that is sent again.
+    /// Returns the key of a message, which is equal if it is sent again.
     pub(super) fn key(&self, webhook: &str) -> String {
         match &self.event {
             Some(event) => format!("webhook:{webhook}:{event}:{}", self.id),
@@ -180,7 +180,7 @@ impl Message {
     }
 }
 
-/// A request is not signed with the secret, or too old. Why is not reported: a forger would learn from it.
+/// A request is not signed with the secret, or is too old. The reason is not reported, since it would help a forger.
 #[derive(Debug)]
 pub(super) struct Refused;
 

@@ -11,10 +11,10 @@ use crate::observe::event::{Event, EventKind};
 /// A log of the calls of runs that is the same whether code or models make them: see
 /// [`Recorder::call_log`](super::Recorder::call_log).
 ///
-/// A worker and the code that replaces it have equal logs if they make the same calls: these are approved, run or
-/// refused in the same way and use the same. Each line is one event of a call below the root call, with its number,
-/// its depth below the root and its name. The log leaves out events of the root call itself, requests to models and
-/// their answers, who made a call, and times. In texts, the root's name is replaced by `root`.
+/// A worker and the code that replaces it have equal logs if they make the same calls, which are approved, run or
+/// refused in the same way and have the same usage. Each line is one event of a nested call, with its number, its depth
+/// below the root and its name. The log omits events of the root call itself, requests to models and their answers, the
+/// callers, and times. In texts, the root's name is replaced by `root`.
 ///
 /// # Examples
 ///
@@ -103,16 +103,18 @@ fn is_about_model(kind: &EventKind) -> bool {
             | EventKind::ModelWaiting { .. }
             | EventKind::ModelDelta { .. }
             | EventKind::ModelResponse { .. }
+            | EventKind::Mended { .. }
             | EventKind::ModelRetry { .. }
     )
 }
 
-/// Formats an event as its kind and its other fields, without times and callers.
+/// Formats an event as its kind and its other fields, without times and callers, on which origins depend.
 fn describe(kind: &EventKind) -> String {
     let Ok(Value::Object(fields)) = serde_json::to_value(kind) else { return format!("{kind:?}") };
     let word = fields["kind"].as_str().unwrap_or_default().to_owned();
     let is_call = matches!(kind, EventKind::CallStarted { .. } | EventKind::CallRefused { .. });
-    let is_kept = |field: &str| !(matches!(field, "kind" | "elapsed_ms" | "replayed") || is_call && field == "by");
+    let is_kept =
+        |field: &str| !(matches!(field, "kind" | "elapsed_ms" | "replayed" | "origins") || is_call && field == "by");
     let fields: Map<_, _> = fields.into_iter().filter(|(field, _)| is_kept(field)).collect();
     format!("{word} {}", Value::Object(fields))
 }

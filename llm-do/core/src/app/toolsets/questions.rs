@@ -9,7 +9,7 @@ use crate::base::error::Result;
 use crate::declare::question::Question;
 use crate::plane::context::CallContext;
 
-/// The maximum size of a question, and of an answer to choose from, in bytes.
+/// The maximum size of a question, and of a choice, in bytes.
 const MAX_QUESTION: usize = 10_000;
 const MAX_ANSWER: usize = 1_000;
 

@@ -28,7 +28,7 @@ toolset! {
     pub workers = [worker_create, worker_call, worker_list, worker_replace];
 }
 
-/// The same tools by names like those that the Python llm-do gives to the first two.
+/// The same tools, under names like those of the first two in the Python llm-do.
 const DYNAMIC_AGENTS: [Member; 4] = [
     Member::new("worker_create").shown_as("agent_create"),
     Member::new("worker_call").shown_as("agent_call"),

@@ -1,6 +1,6 @@
-//! Toolsets that show models short names.
+//! Toolsets that show short names to models.
 //!
-//! A program may have a tool of the short name itself, so the registered names have a prefix, which models do not see.
+//! The registered names have a prefix, which models do not see, since a program may have a tool with the short name.
 
 /// Defines a toolset with the members of `$of`, without the prefix of their names.
 macro_rules! short_names {

@@ -1,4 +1,4 @@
-//! Requests, approvals and questions of a call, and what answered them.
+//! Requests, approvals and questions of a call, with their answers.
 
 use std::sync::Arc;
 
@@ -6,16 +6,17 @@ use super::call::{Approval, Call, Decided, ModelRequest, Question};
 use crate::observe::event::{DecidedBy, Event, EventKind, RuleSource};
 use crate::plane::approval::RefusedEdit;
 
-/// Notes a request, an approval or a question, or what answered it.
+/// Records a request, an approval or a question, or the answer to one.
 pub(super) fn ask_or_answer(call: &mut Call, event: &Event) {
     match &event.kind {
-        EventKind::ApprovalAsked { arguments, .. } => {
+        EventKind::ApprovalAsked { arguments, origins, .. } => {
             if call.arguments.is_null() {
                 call.arguments = arguments.clone();
             }
-            // One without an answer is asked again.
+            // An unanswered approval is asked for again.
             if !reopen_approval(call) && open_approval(call).is_none_or(|open| call.repeats.approvals.is_new(open)) {
-                call.approvals.push(Approval { asked: Some(event.time), ..Approval::default() });
+                let (asked, origins) = (Some(event.time), origins.clone());
+                call.approvals.push(Approval { asked, origins, ..Approval::default() });
             }
         }
         EventKind::EditRefused { arguments, rule, reason } => {
@@ -62,8 +63,8 @@ pub(super) fn ask_or_answer(call: &mut Call, event: &Event) {
     }
 }
 
-/// Returns the place of the first item that is not closed; `closed` is how many before it are known to be closed, so that none
-/// is looked at twice.
+/// Returns the index of the first open item; `closed` is the number of leading items known to be closed, so that each
+/// is examined once.
 fn first_open<T>(closed: &mut usize, items: &[T], is_closed: impl Fn(&T) -> bool) -> Option<usize> {
     *closed += items[*closed..].iter().take_while(|item| is_closed(item)).count();
     (*closed < items.len()).then_some(*closed)
@@ -73,7 +74,7 @@ fn open_approval(call: &mut Call) -> Option<usize> {
     first_open(&mut call.decided_approvals, &call.approvals, |approval| approval.decided.is_some())
 }
 
-/// Opens the next approval to repeat if the end of an earlier attempt decided it; returns whether it did.
+/// Reopens the next approval to repeat if the end of an earlier attempt decided it; returns whether it did.
 fn reopen_approval(call: &mut Call) -> bool {
     let is_interrupted = |decided: &Decided| decided.by == DecidedBy::Cancellation;
     let is_next = |place: usize| call.approvals[place].decided.as_ref().is_some_and(is_interrupted);
@@ -83,7 +84,7 @@ fn reopen_approval(call: &mut Call) -> bool {
     true
 }
 
-/// Notes an edit of the approval that is open, or of the one that is decided next.
+/// Records an edit of the open approval, or of the one that is decided next.
 fn refuse_edit(call: &mut Call, edit: RefusedEdit) {
     let open = open_approval(call).unwrap_or_else(|| {
         call.approvals.push(Approval::default());
@@ -95,13 +96,13 @@ fn refuse_edit(call: &mut Call, edit: RefusedEdit) {
     }
 }
 
-/// Notes a decision, unless an earlier attempt has it: a rule or a mode decides in each attempt, and a person once.
+/// Records a decision, unless an earlier attempt has it: a rule or a mode decides in each attempt, and a person once.
 fn decide(call: &mut Call, decided: Decided, is_replay: bool) {
     let open = open_approval(call);
-    let is_repeated = |earlier: &Decided| is_replay || (decided.by != DecidedBy::Approver && earlier.is_same(&decided));
+    let is_repeated = |earlier: &Decided| is_replay || (!decided.by.is_judgment() && earlier.is_same(&decided));
     let repeated = call.repeats.approvals.next(|place| call.approvals[place].decided.as_ref().is_some_and(is_repeated));
     match open {
-        // What the replay asks.
+        // This approval is only asked for again by the replay.
         Some(open) if repeated.is_some() && call.repeats.approvals.is_new(open) => {
             call.approvals.remove(open);
         }
@@ -118,7 +119,7 @@ fn decide(call: &mut Call, decided: Decided, is_replay: bool) {
     }
 }
 
-/// Notes a request to a model, or its answer, unless an earlier attempt has it.
+/// Records a request to a model, or its answer, unless an earlier attempt has it.
 fn exchange(call: &mut Call, event: &Event) {
     match &event.kind {
         EventKind::ModelRequest { model, turn, .. } => {
@@ -134,7 +135,7 @@ fn exchange(call: &mut Call, event: &Event) {
             };
             match call.repeats.requests.next(|place| call.requests[place].turn == *turn) {
                 Some(place) if call.requests[place].answered.is_some() => call.asked_again = Some(request),
-                // No answer came: it is sent again.
+                // Without an answer, the request is sent again.
                 Some(place) => {
                     call.requests[place] = request;
                     call.open_request = place;

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The place of the caller, if there is one, and the name of a call.
+/// The index of the caller, if any, and the name of a call.
 type MadeBy = (Option<usize>, Arc<str>);
 
 /// The calls of a run by their numbers.
 ///
-/// An attempt that resumes a run numbers its events from 0, and its calls as it makes them: one that is replayed as a whole makes
-/// no calls, so those after it have lower numbers than before. A service leaves out what an attempt repeats, with its first event,
-/// and keeps the numbers of calls.
+/// An attempt that resumes a run numbers its events from 0, and its calls in the order in which it makes them. A call
+/// that is replayed as a whole makes no calls, so the calls after it have lower numbers than before. The log of a
+/// service omits the events that an attempt repeats, including its first event, and keeps the numbers of calls.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
     /// The number of the attempt, from 0.
     pub(super) current: u32,
     /// The number of the last event.
     last_event: u64,
-    /// Whether this attempt numbers calls from 0.
+    /// Whether this attempt numbers calls from 0 again.
     renumbers: bool,
     places: HashMap<u64, usize>,
     /// The places of all calls, in the order in which they were first made.
@@ -27,7 +27,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// Notes the number of the next event; an attempt begins with a lower one than the last.
+    /// Records the number of the next event; an attempt begins with a lower number than the last one.
     pub(super) fn note(&mut self, event: u64) {
         if event < self.last_event {
             self.current += 1;
@@ -43,7 +43,7 @@ impl Attempts {
         self.places.get(&number).copied()
     }
 
-    /// Returns the place of a call that this attempt makes for the first time, and an earlier one has made.
+    /// Returns the index of a call that this attempt makes for the first time, and that an earlier attempt has made.
     pub(super) fn made_before(&mut self, number: u64, by: &MadeBy) -> Option<usize> {
         let made = self.made.get(by).filter(|_| self.renumbers)?;
         let again = self.made_again.entry(by.clone()).or_default();

@@ -11,9 +11,10 @@ use super::attempts::Attempts;
 use super::call::{Call, Ending};
 use super::figures::Figures;
 use super::times::Times;
+use crate::base::mend::words_of;
 use crate::observe::event::{Event, EventKind, GuardAction, Outcome};
 
-/// How deeply calls are shown below each other; deeper ones are shown beside their caller, so that no log needs more stack.
+/// The maximum level at which calls are shown; deeper ones are shown beside their caller, which bounds the recursion.
 const MAX_LEVEL: usize = 256;
 
 /// The calls of the events so far.
@@ -63,6 +64,10 @@ impl Builder {
             EventKind::Dropped { count } => {
                 call.remarks.push(format!("{count} events are missing: the log was too slow"));
             }
+            EventKind::Mended { tool, mends } => {
+                let what = tool.as_ref().map_or_else(|| "result".to_owned(), |tool| format!("arguments of `{tool}`"));
+                call.remark(format!("mended the {what}: {}", words_of(mends)));
+            }
             EventKind::SettingWarning { setting, message, .. } => {
                 call.remark(format!("setting `{setting}`: {message}"));
             }
@@ -75,7 +80,7 @@ impl Builder {
         }
     }
 
-    /// Returns the place of the event's call, which is new with its first event, and the attempt of its run.
+    /// Returns the index of the event's call, which its first event creates, and the attempt of its run.
     fn place(&mut self, event: &Event) -> (usize, u32) {
         let Self { trace, runs, .. } = self;
         let run = runs.entry(Arc::clone(&event.run)).or_default();
@@ -104,7 +109,7 @@ impl Builder {
         (place, run.current)
     }
 
-    /// Notes an event in the time of its call and of all callers.
+    /// Adds an event to the time of its call and of all callers.
     fn note(&mut self, place: usize, time: Timestamp, attempt: u32) {
         let mut next = Some(place);
         while let Some(place) = next {
@@ -127,7 +132,7 @@ impl Builder {
         }
     }
 
-    /// Counts what a call and all below it used by now: what is new is the call's own.
+    /// Counts the usage of a call and all calls below it; the increase is the call's own.
     fn count(&mut self, place: usize, used: Figures) {
         let own = used - self.trace.calls[place].total;
         self.trace.calls[place].own += own;
@@ -174,7 +179,7 @@ struct Below {
     times: Times,
 }
 
-/// Returns the place of a caller, or of its own caller if it is too deep.
+/// Returns the index of a caller, or of the caller's caller if it is too deep.
 fn caller(calls: &[Call], place: usize) -> Option<usize> {
     let caller = &calls[place];
     if caller.level < MAX_LEVEL { Some(place) } else { caller.parent }

@@ -10,7 +10,7 @@ use super::figures::Figures;
 use super::repeats::Repeats;
 use super::times::Times;
 use super::work::Work;
-use crate::observe::event::{ApprovalScope, Caller, DecidedBy, ItemKind, RuleSource};
+use crate::observe::event::{ApprovalScope, ArgumentOrigin, Caller, DecidedBy, ItemKind, RuleSource};
 use crate::plane::approval::RefusedEdit;
 
 /// A call of a run.
@@ -21,7 +21,7 @@ pub(super) struct Call {
     pub(super) name: Arc<str>,
     pub(super) parent: Option<usize>,
     pub(super) children: Vec<usize>,
-    /// How many calls it is below.
+    /// The number of calls above it.
     pub(super) level: usize,
     /// `None` if the log has no start of the call.
     pub(super) what: Option<ItemKind>,
@@ -40,33 +40,33 @@ pub(super) struct Call {
     /// Whether the log has only a replay of the call.
     pub(super) is_replayed: bool,
     pub(super) requests: Vec<ModelRequest>,
-    /// The place of the request that is answered next.
+    /// The index of the request that is answered next.
     pub(super) open_request: usize,
-    /// A request that the current attempt makes again, and an earlier one has with its answer.
+    /// A request that the current attempt repeats, and that an earlier attempt has with its answer.
     pub(super) asked_again: Option<ModelRequest>,
     pub(super) approvals: Vec<Approval>,
     pub(super) questions: Vec<Question>,
-    /// How many of the first approvals and questions are known to be decided and answered.
+    /// The number of leading approvals and questions known to be decided and answered.
     pub(super) decided_approvals: usize,
     pub(super) answered_questions: usize,
-    /// Why the model was asked again, and what else went wrong without ending the call.
+    /// The reasons why the model was asked again, and other failures that did not end the call.
     pub(super) retries: Vec<String>,
     pub(super) remarks: Vec<String>,
-    /// What the current attempt has repeated.
+    /// The items that the current attempt has repeated.
     pub(super) repeats: Repeats,
     /// The times in which the call itself waited.
     pub(super) waits: Times,
     /// The times in which its model answered.
     pub(super) answers: Times,
-    /// How long the call and all calls below it waited, in milliseconds.
+    /// The waiting time of the call and all calls below it, in milliseconds.
     pub(super) waited: u64,
-    /// How long attempts worked on the call, and how long it waited, in milliseconds.
+    /// The time that attempts worked on the call, including its waits, in milliseconds.
     pub(super) elapsed: u64,
     pub(super) own: Figures,
     pub(super) total: Figures,
 }
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Debug, PartialEq)]
 pub(super) enum Ending {
     /// The log has no end of the call.
@@ -75,7 +75,7 @@ pub(super) enum Ending {
     Error(String),
     /// It never ran.
     Refused(String),
-    /// A dry run did not make it. In words, with the approval that it needs.
+    /// A dry run did not make the call; the text describes it, with the approval that it needs.
     Planned(String),
 }
 
@@ -101,6 +101,9 @@ pub(super) struct ModelRequest {
 pub(super) struct Approval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked: Option<Timestamp>,
+    /// Where the values of the arguments came from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) origins: Vec<ArgumentOrigin>,
     /// The approver's arguments that could not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) refused_edits: Vec<RefusedEdit>,
@@ -125,7 +128,7 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    /// Returns whether both decide the same for the same reason.
+    /// Returns whether both have the same decision and reason.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let Self { time: _, approved, by, rule, reason, edited, scope, replayed: _ } = self;
         (approved, by, rule) == (&other.approved, &other.by, &other.rule)
@@ -195,8 +198,8 @@ impl Call {
         }
     }
 
-    /// Returns how long attempts worked on the call, and how long it waited, in milliseconds: times between attempts, replays, and
-    /// what is after its end do not count.
+    /// Returns the time that attempts worked on the call, including its waits, in milliseconds, without the time
+    /// between attempts, replays, and the time after its end.
     pub(super) fn elapsed(&self) -> u64 {
         self.elapsed
     }

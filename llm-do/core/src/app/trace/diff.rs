@@ -17,7 +17,7 @@ pub struct Difference {
     /// The 1-based number of the call among those of the same name and caller.
     pub(crate) number: usize,
     pub(crate) kind: Kind,
-    /// What changed, of a call that both have.
+    /// The changes of a call that both logs have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) changes: Vec<Change>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ pub struct Difference {
     pub(crate) calls: Vec<Self>,
 }
 
-/// Which of two logs has a call.
+/// Which of the two logs has a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -45,7 +45,7 @@ pub(crate) struct Change {
     pub(crate) after: Value,
 }
 
-/// What a call and those below it took.
+/// The usage of a call and those below it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
     pub(crate) elapsed_ms: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Measured {
     pub(crate) total: Figures,
 }
 
-/// Returns how each call of `after` differs from that of `before` with the same callers, name and order.
+/// Returns how each call of `after` differs from the call of `before` with the same callers, name and order.
 #[doc(hidden)]
 #[must_use]
 pub fn compare(before: &Trace, after: &Trace) -> Vec<Difference> {
@@ -128,7 +128,7 @@ fn measured((_, call): Located<'_>) -> Measured {
     Measured { elapsed_ms: call.elapsed(), waiting_ms: call.waiting(), total: call.total }
 }
 
-/// Returns what changed in a call itself.
+/// Returns the changes of a call itself.
 fn changes(before: &Call, after: &Call) -> Vec<Change> {
     let parts = [
         ("arguments", before.arguments.clone(), after.arguments.clone()),

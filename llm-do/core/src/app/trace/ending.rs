@@ -1,4 +1,4 @@
-//! How calls start and end, over the attempts of their run.
+//! The starts and ends of calls, over the attempts of their run.
 
 use std::time::Duration;
 
@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use super::call::{Call, Ending, millis};
 use crate::observe::event::ItemKind;
 
-/// How much later than its event a call may begin, in milliseconds; with more, another attempt began it.
+/// The maximum delay between the event of a call and its start, in milliseconds; with a longer delay, another attempt
+/// began it.
 const LONGEST_START: u64 = 1_000;
 
 impl Call {
-    /// Notes that the call starts; one that an earlier attempt began has not ended.
+    /// Records that the call starts; a call that an earlier attempt began has not ended.
     pub(super) fn start(&mut self, at: Timestamp) {
         self.started = Some((at, self.work.attempt));
         if !matches!(self.ending, Ending::Result(_)) {
@@ -20,7 +21,7 @@ impl Call {
         }
     }
 
-    /// Notes that the call ends; returns whether the log has this end already, since the journal has it.
+    /// Records that the call ends; returns whether the log has this end already, from a replay.
     pub(super) fn finish(&mut self, at: Timestamp, elapsed_ms: u64, is_replay: bool) -> bool {
         self.work.end(at, is_replay);
         if !is_replay {
@@ -32,7 +33,7 @@ impl Call {
         is_known
     }
 
-    /// Notes that the call is refused, which another attempt may refuse in the same way.
+    /// Records that the call is refused; another attempt may repeat the refusal.
     pub(super) fn refuse(&mut self, at: Timestamp, error: &str) {
         let is_repeated = matches!(&self.ending, Ending::Refused(known) if known == error);
         self.work.end(at, is_repeated);
@@ -45,7 +46,7 @@ impl Call {
         self.ending = Ending::Planned(text);
     }
 
-    /// Sets when the attempt began that ends the call, if the log has no start of it: a service leaves out what is repeated.
+    /// Sets the start of the attempt that ends the call, if the log has no start: a service omits repeated events.
     fn set_start(&mut self, end: Timestamp, elapsed_ms: u64) {
         let (Some((started, attempt)), Ok(begun)) = (self.started, end.checked_sub(Duration::from_millis(elapsed_ms)))
         else {

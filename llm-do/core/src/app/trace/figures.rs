@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::base::usage::{Cost, RunUsage};
 
-/// What requests used.
+/// The usage of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Figures {
     pub(crate) requests: u64,

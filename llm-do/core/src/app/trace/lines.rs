@@ -1,15 +1,15 @@
-//! The lines of an event log, which anyone may have written: each of a maximum length.
+//! The lines of an untrusted event log, each of a maximum length.
 
 use std::io::{self, BufRead, Read};
 
-/// The maximum length of a line in bytes: 64 MiB, more than an event has.
+/// The maximum length of a line in bytes: 64 MiB, more than any event has.
 pub(super) const MAX_LINE: usize = 64 << 20;
 
 /// The next line of a log.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Line,
-    /// It is longer than the maximum; it may have no end.
+    /// The line is longer than the maximum; it may be endless.
     TooLong,
     End,
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::lines::{Next, next};
 
-/// The scripts that show a model, in the order in which they use each other: a page is one script, in one scope.
+/// The scripts that show a model, in the order of their dependencies; a page is one script, in one scope.
 const SCRIPTS: [&str; 14] = [
     include_str!("page/format.js"),
     include_str!("page/dom.js"),
@@ -25,7 +25,7 @@ const SCRIPTS: [&str; 14] = [
     include_str!("page/detail.js"),
     include_str!("page/view.js"),
 ];
-/// What fills the model of the page of a log.
+/// The script that fills the model of the page of a log.
 const MAIN: &str = include_str!("page/main.js");
 const STYLE: &str = include_str!("page/page.css");
 /// The elements that the scripts use.
@@ -53,7 +53,7 @@ impl Page {
         Self { script, style, policy }
     }
 
-    /// Returns all before the content of the body.
+    /// Returns the text before the content of the body.
     pub(crate) fn begin(&self, title: &str) -> String {
         let Self { style, policy, .. } = self;
         format!(
@@ -65,7 +65,7 @@ impl Page {
         )
     }
 
-    /// Returns all after the content of the body.
+    /// Returns the text after the content of the body.
     pub(crate) fn end(&self) -> String {
         format!("<script>{}</script>\n</body>\n</html>\n", self.script)
     }
@@ -98,8 +98,8 @@ pub fn write_page(mut events: impl BufRead, mut page: impl Write) -> io::Result<
     page.flush()
 }
 
-/// Returns JSON without the character that could end the element around it. In JSON it stands in strings only, and there
-/// the escape means the same.
+/// Returns JSON without the character that could end the element around it. In JSON it occurs only in strings, where
+/// the escape has the same meaning.
 fn inert(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

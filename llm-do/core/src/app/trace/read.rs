@@ -9,7 +9,7 @@ use super::build::Builder;
 use super::lines::{MAX_LINE, Next, next};
 use crate::observe::event::{Event, EventKind};
 
-/// How many faults are kept.
+/// The maximum number of stored faults.
 const MAX_FAULTS: usize = 5;
 
 /// A line of a log that is not an event.
@@ -19,7 +19,7 @@ const MAX_FAULTS: usize = 5;
 pub struct TraceFault {
     /// The 1-based number of the line.
     pub line: usize,
-    /// What is wrong with it.
+    /// The fault of the line.
     pub message: String,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<Event>, String> {
     }
 }
 
-/// Returns whether a kind is one of a later version. The result of a run, the last line of `--output jsonl`, has none.
+/// Returns whether a kind is from a later version. The result of a run, the last line of `--output jsonl`, has no kind.
 fn is_unknown(kind: Option<&Value>) -> bool {
     let Some(kind) = kind else { return true };
     let read = serde_json::from_value::<EventKind>(json!({ "kind": kind }));

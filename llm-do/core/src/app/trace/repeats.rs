@@ -1,34 +1,34 @@
-//! What a later attempt of a run repeats: the items of a call's lists, in their order.
+//! The items of a call's lists that a later attempt of a run repeats, in order.
 
 use super::call::Call;
 
-/// What the current attempt has repeated of each list of a call.
+/// The items of each list of a call that the current attempt has repeated.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     pub(super) approvals: Repeated,
     pub(super) questions: Repeated,
-    /// How many answers follow that an earlier attempt has.
+    /// The number of the following answers that an earlier attempt has.
     pub(super) answers: usize,
     pub(super) requests: Repeated,
     pub(super) retries: Repeated,
     pub(super) remarks: Repeated,
 }
 
-/// What the current attempt has repeated of a list.
+/// The items of a list that the current attempt has repeated.
 #[derive(Debug, Default)]
 pub(super) struct Repeated {
-    /// How many items earlier attempts made.
+    /// The number of items of earlier attempts.
     earlier: usize,
-    /// How many of them this attempt has repeated.
+    /// The number of items that this attempt has repeated.
     repeated: usize,
 }
 
 impl Repeated {
-    fn of(made: usize) -> Self {
+    fn new(made: usize) -> Self {
         Self { earlier: made, repeated: 0 }
     }
 
-    /// Returns the place of the next item that this attempt can repeat, if it is the same, and steps over it.
+    /// Returns the index of the next item that this attempt can repeat, if it is equal, and advances.
     pub(super) fn next(&mut self, is_same: impl FnOnce(usize) -> bool) -> Option<usize> {
         let place = self.repeated;
         let is_repeated = place < self.earlier && is_same(place);
@@ -43,15 +43,15 @@ impl Repeated {
 }
 
 impl Call {
-    /// Notes that an attempt begins to make the call again.
+    /// Records that an attempt begins to make the call again.
     pub(super) fn begin_attempt(&mut self) {
         self.repeats = Repeats {
-            approvals: Repeated::of(self.approvals.len()),
-            questions: Repeated::of(self.questions.len()),
+            approvals: Repeated::new(self.approvals.len()),
+            questions: Repeated::new(self.questions.len()),
             answers: 0,
-            requests: Repeated::of(self.requests.len()),
-            retries: Repeated::of(self.retries.len()),
-            remarks: Repeated::of(self.remarks.len()),
+            requests: Repeated::new(self.requests.len()),
+            retries: Repeated::new(self.retries.len()),
+            remarks: Repeated::new(self.remarks.len()),
         };
         self.asked_again = None;
     }
@@ -63,7 +63,7 @@ impl Call {
         }
     }
 
-    /// Notes why the model was asked again, unless this attempt repeats it.
+    /// Records why the model was asked again, unless this attempt repeats it.
     pub(super) fn retry(&mut self, reason: &str) {
         if self.repeats.retries.next(|place| self.retries[place] == reason).is_none() {
             self.retries.push(reason.to_owned());

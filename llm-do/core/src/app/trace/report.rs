@@ -28,7 +28,7 @@ impl Serialize for Node<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let call = &self.trace.calls[self.place];
         let calls = call.children.iter().map(|child| Node { trace: self.trace, place: *child }).collect();
-        Fields::of(call, calls).serialize(serializer)
+        Fields::new(call, calls).serialize(serializer)
     }
 }
 
@@ -45,7 +45,7 @@ struct Fields<'a> {
     result: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
-    /// What a dry run did not do.
+    /// The plan of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     planned: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn of(call: &'a Call, calls: Vec<Node<'a>>) -> Self {
+    fn new(call: &'a Call, calls: Vec<Node<'a>>) -> Self {
         let (elapsed_ms, waiting_ms) = (call.elapsed(), call.waiting());
         Self {
             run: &call.run,

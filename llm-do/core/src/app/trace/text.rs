@@ -39,7 +39,7 @@ impl Style {
 #[doc(hidden)]
 #[must_use]
 pub fn tree(trace: &Trace, style: Style) -> String {
-    let mut text = Printed { trace, style, columns: Columns::of(trace), text: String::new() };
+    let mut text = Printed { trace, style, columns: Columns::new(trace), text: String::new() };
     for (number, root) in trace.roots.iter().enumerate() {
         if number > 0 {
             text.text.push('\n');
@@ -133,6 +133,8 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
     let mut lines = Vec::new();
     for decision in &call.approvals {
         lines.extend(decision.refused_edits.iter().map(|edit| ("?", refused(edit), Some(YELLOW))));
+        let foreign = decision.origins.iter().filter(|found| !found.origin.is_own());
+        lines.extend(foreign.map(|found| ("?", format!("{}: {}", found.argument, found.origin), Some(YELLOW))));
         lines.extend(approval(decision));
     }
     for question in &call.questions {
@@ -178,18 +180,19 @@ fn rule_name(rule: &RuleSource) -> String {
     words.replace('_', " ")
 }
 
-/// Describes a decision that a person made, or that refused the call; rules and modes that approve are the usual case.
+/// Describes a decision that a person made, or that refused the call; approvals by rules and modes are the normal case.
 fn approval(approval: &Approval) -> Option<(&'static str, String, Option<&'static str>)> {
     let Some(decided) = &approval.decided else {
         return Some(("?", "waits for approval".to_owned(), Some(YELLOW)));
     };
-    if decided.approved && !matches!(decided.by, DecidedBy::Approver | DecidedBy::Memory) {
+    if decided.approved && !matches!(decided.by, DecidedBy::Approver | DecidedBy::Reviewer | DecidedBy::Memory) {
         return None;
     }
     let by = match decided.by {
         DecidedBy::Policy => "a rule",
         DecidedBy::Mode => "the approval mode",
         DecidedBy::Approver => "the approver",
+        DecidedBy::Reviewer => "the reviewer",
         DecidedBy::Memory => "an earlier decision",
         DecidedBy::Cancellation => "the end of the run",
     };

@@ -19,7 +19,7 @@ impl Times {
         self.0.extend_from_slice(&others.0);
     }
 
-    /// Adds more times without a copy of the longer list: it may have all times of a log, at each level of its calls.
+    /// Appends times without copying the longer list, which may contain all times of a log, at each level of its calls.
     pub(super) fn append(&mut self, mut others: Self) {
         if others.0.len() > self.0.len() {
             std::mem::swap(self, &mut others);
@@ -39,7 +39,7 @@ impl Times {
         });
     }
 
-    /// Removes what is after `end` from joined times.
+    /// Removes the times after `end` from joined times.
     pub(super) fn clip(&mut self, end: Timestamp) {
         while self.0.last().is_some_and(|(from, _)| *from >= end) {
             self.0.pop();
@@ -49,7 +49,7 @@ impl Times {
         }
     }
 
-    /// Returns the milliseconds of joined times.
+    /// Returns the total of joined times in milliseconds.
     pub(super) fn total(&self) -> u64 {
         self.0.iter().map(|(from, to)| millis(*from, *to)).sum()
     }

@@ -1,4 +1,4 @@
-//! When a call worked. The attempt of its run that did the work counts, and none that replays it.
+//! When a call worked. Only the attempt that did the work counts, not those that replay it.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ pub(super) struct Work {
     /// The first and the last event of the attempt that did the work; nothing after the end of the call counts.
     from: Timestamp,
     to: Timestamp,
-    /// Those of a later attempt, as long as it is open whether that does the work again or replays it.
+    /// The time of a later attempt, until it is known whether that does the work again or replays it.
     again: Option<(Timestamp, Timestamp)>,
     is_ended: bool,
 }
@@ -20,7 +20,7 @@ impl Work {
         Self { attempt, from: at, to: at, again: None, is_ended: false }
     }
 
-    /// Notes an event of the call or of a call below it; returns whether it is the first one in its attempt.
+    /// Records an event of the call or of a call below it; returns whether it is the first one in its attempt.
     pub(super) fn note(&mut self, at: Timestamp, attempt: u32) -> bool {
         if attempt != self.attempt {
             self.attempt = attempt;
@@ -35,12 +35,12 @@ impl Work {
         false
     }
 
-    /// Notes that the call is made again after it failed or was interrupted.
+    /// Records that the call is made again after it failed or was interrupted.
     pub(super) fn reopen(&mut self) {
         self.is_ended = false;
     }
 
-    /// Notes the end of the call; `is_replay` is whether its result came from the journal.
+    /// Records the end of the call; `is_replay` is whether its result came from the journal.
     pub(super) fn end(&mut self, at: Timestamp, is_replay: bool) {
         match self.again.take() {
             Some((from, _)) if !is_replay => (self.from, self.to) = (from, at.max(from)),
@@ -50,7 +50,7 @@ impl Work {
         self.is_ended = true;
     }
 
-    /// Sets when the attempt that did the work began.
+    /// Sets the start of the attempt that did the work.
     pub(super) fn set_start(&mut self, at: Timestamp) {
         self.from = at.min(self.to);
     }

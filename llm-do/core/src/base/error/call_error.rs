@@ -15,7 +15,7 @@ use crate::base::usage::Exceeded;
 /// answer, except what a tool puts into its own error or panic. [`model_message`](Self::model_message) is for a model: it
 /// quotes the invalid arguments that the model gave, and leaves out advice on how to set up the session.
 ///
-/// `Debug` writes the error with its causes, as [`chain`] does, since a test that fails by `?` prints it.
+/// `Debug` writes the error with its causes, as [`chain`] does, since it is printed by a test that fails with `?`.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -33,7 +33,7 @@ pub enum CallError {
     NotFound {
         /// The name in the call.
         tool: String,
-        /// Similar names, and what to do.
+        /// Similar names, and advice.
         hint: String,
     },
 
@@ -195,7 +195,7 @@ pub enum CallError {
         tool: String,
     },
 
-    /// The call began before, and its outcome is not known: it may have had its effect. It is not made again.
+    /// The call began before, and its outcome is unknown: it may have had its effect. It is not repeated.
     ///
     /// Only calls of tools that are neither `read_only` nor `idempotent` have this error: when a run is resumed whose process died in
     /// such a call, and after a connection was lost on which such a call was sent. See
@@ -206,7 +206,7 @@ pub enum CallError {
         tool: String,
         /// When the call began last.
         began: Timestamp,
-        /// Why its outcome is not known, in a form that may be shown to a model.
+        /// The reason that its outcome is unknown, in a form that may be shown to a model.
         reason: String,
     },
 
@@ -296,7 +296,7 @@ pub enum CallError {
 impl CallError {
     /// Converts an error of any type, for functions that return a [`CallError`]: `number.parse().map_err(CallError::other)?`.
     ///
-    /// A [`CallError`] stays what it is.
+    /// A [`CallError`] stays unchanged.
     ///
     /// # Examples
     ///

@@ -5,15 +5,15 @@ use std::error::Error;
 
 use super::{BoxError, CallError};
 
-/// A failure that was read from a journal: its text and the error that caused it, which has another text.
+/// A failure from a journal: its text, and the error that caused it, which has a different text.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedError {
     pub(crate) text: String,
     pub(crate) cause: CallError,
 }
 
-/// An error around another, that was read from a journal.
+/// An outer error from a journal.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub(super) struct Wrapped {
@@ -72,12 +72,12 @@ impl CallError {
     }
 }
 
-/// Returns the error that `error` stands for.
+/// Returns the error that `error` wraps.
 pub(super) fn actual<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     if let Some(CallError::Other(inner)) = error.downcast_ref() {
         return actual(inner.as_ref());
     }
-    if let Some(Recorded { cause, .. }) = error.downcast_ref() {
+    if let Some(RecordedError { cause, .. }) = error.downcast_ref() {
         return actual(cause);
     }
     error
@@ -90,7 +90,7 @@ pub(super) fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CallErro
         if let Some(found) = error.downcast_ref() {
             return Some(found);
         }
-        if let Some(Recorded { cause, .. }) = error.downcast_ref() {
+        if let Some(RecordedError { cause, .. }) = error.downcast_ref() {
             return Some(cause);
         }
         next = error.source();

@@ -1,4 +1,4 @@
-//! What an error means for callers, models and operators.
+//! The meaning of an error for callers, models and operators.
 
 use super::cause::cause;
 use super::{CallError, Fault, chain};
@@ -6,10 +6,10 @@ use super::{CallError, Fault, chain};
 impl CallError {
     /// Returns whether this error can be returned to a model, which may then try something else.
     ///
-    /// False for denials, limits, cancellation and failed models, also where they caused a tool's failure.
+    /// False for denials, limits, cancellation and failed models, also if they caused a tool's failure.
     #[must_use]
     pub fn is_recoverable(&self) -> bool {
-        // A provider's error has been retried already, or is permanent.
+        // The request to the provider has been retried already, or its error is permanent.
         !matches!(
             self.innermost(),
             Self::Model { .. }
@@ -55,7 +55,7 @@ impl CallError {
                 "`{tool}` did not run, since this is a dry run: nothing is changed, and there is no result. The call is noted for the \
                  user. Continue with what does not depend on its result, and do not repeat the call"
             ),
-            // The arguments of nested calls are not the model's own, so they are not quoted.
+            // The arguments of nested calls are not from the model, so they are not quoted.
             _ => chain(self),
         }
     }
@@ -97,7 +97,7 @@ impl CallError {
 
     /// Returns whether the call, or a call nested in it, was denied or is blocked.
     ///
-    /// False if the operating system denies access, such as to a file: that is a failure of the tool.
+    /// False if the operating system denies access, such as to a file; that is a failure of the tool.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         matches!(self.innermost(), Self::Denied { .. } | Self::Blocked { .. })
@@ -105,8 +105,8 @@ impl CallError {
 
     /// Returns whether the call, or a call nested in it, was denied by a decision that ends the run.
     ///
-    /// Not returned to a model: the approver [stopped](crate::plane::approval::Decision::DeniedAndStopped) the run, or there was
-    /// [no decision](crate::plane::approval::Decision::Undecided).
+    /// Such an error is not returned to a model: the approver [stopped](crate::plane::approval::Decision::DeniedAndStopped)
+    /// the run, or there was [no decision](crate::plane::approval::Decision::Undecided).
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         matches!(self.innermost(), Self::Denied { stops: true, .. })
@@ -124,12 +124,13 @@ impl CallError {
         matches!(self.innermost(), Self::Refused { .. })
     }
 
-    /// Returns whether the plane itself ended the call or a call nested in it, such as by a limit, denial or cancellation.
+    /// Returns whether the plane itself ended the call or a call nested in it, such as by a limit, denial or
+    /// cancellation.
     pub(crate) fn is_of_plane(&self) -> bool {
         !self.is_recoverable() && !matches!(self.innermost(), Self::Model { .. } | Self::Refused { .. })
     }
 
-    /// Replaces the name `tool` by `name`, unless the error belongs to a nested call.
+    /// Replaces the name `tool` with `name`, unless the error belongs to a nested call.
     pub(crate) fn renamed(mut self, tool: &str, name: &str) -> Self {
         match &mut self {
             Self::InvalidArguments { tool: called, .. }

@@ -32,13 +32,13 @@ impl ErrorType {
     }
 }
 
-/// Finds the type of a tool's errors.
+/// Resolves the type of a tool's errors.
 pub(crate) trait ErrorTypes: Send + Sync {
     /// Returns the type of the errors of a tool, by its registered name; `None` if it declares none.
     fn error_type(&self, tool: &str) -> Option<ErrorType>;
 }
 
-/// Finds no type: each error keeps its text only.
+/// Resolves no type, so that each error keeps only its text.
 pub(crate) struct TextOnly;
 
 impl ErrorTypes for TextOnly {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use llm_do_providers::{ErrorKind, ProviderError};
 use serde::{Deserialize, Serialize};
 
-use super::cause::Recorded;
+use super::cause::RecordedError;
 use super::error_type::ErrorTypes;
 use super::stored_error::StoredError;
 use super::{CallError, Fault, chain};
@@ -17,9 +17,9 @@ use super::{CallError, Fault, chain};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
     Failed(String),
-    /// A tool failed with an error of the type that it declares: the failed call, or a nested one whose error was passed on.
+    /// A tool failed with an error of its declared type: the failed call, or a nested call whose error was passed on.
     Typed(StoredError),
-    /// The call `of` timed out. It is the failed call itself, or, with `text`, a nested call whose error was passed on.
+    /// The call `of` timed out: the failed call itself, or, with `text`, a nested call whose error was passed on.
     TimedOut {
         of: String,
         after: Duration,
@@ -33,15 +33,15 @@ pub(crate) enum Failure {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
-    /// The call `of` abstained. It is the failed call itself, or, with `text`, a nested call whose error was passed on.
+    /// The call `of` abstained: the failed call itself, or, with `text`, a nested call whose error was passed on.
     Unsure {
         of: String,
         reason: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
-    /// The outcome of the call `of` is not known. It is the failed call itself, or, with `text`, a nested call whose error was
-    /// passed on.
+    /// The outcome of the call `of` is unknown. It is the failed call itself, or, with `text`, a nested call whose
+    /// error was passed on.
     OutcomeUnknown {
         of: String,
         began: Timestamp,
@@ -55,13 +55,13 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns whether it is that the outcome of another call than one of `tool` is not known.
+    /// Returns whether the outcome of a call of a tool other than `tool` is unknown.
     pub(crate) fn is_unknown_inside(&self, tool: &str) -> bool {
         matches!(self, Self::OutcomeUnknown { of, .. } if of != tool)
     }
 
     /// Returns the record of an error, or the error itself if it ends the run and is not recorded, such as a limit.
-    pub(crate) fn of(error: CallError, types: &dyn ErrorTypes) -> Result<Self, CallError> {
+    pub(crate) fn from_error(error: CallError, types: &dyn ErrorTypes) -> Result<Self, CallError> {
         match error {
             CallError::Model { worker, source } if source.kind() != ErrorKind::Cancelled => {
                 Ok(Self::Model { worker, error: source, text: None })
@@ -101,7 +101,7 @@ impl Failure {
                 Ok(Self::OutcomeUnknown { of, began: *began, reason, text: Some(text()) })
             }
             _ if !error.is_recoverable() => Err(error),
-            _ => Ok(StoredError::of(&error, types).map_or_else(|| Self::Failed(text()), Self::Typed)),
+            _ => Ok(StoredError::from_error(&error, types).map_or_else(|| Self::Failed(text()), Self::Typed)),
         }
     }
 
@@ -109,7 +109,7 @@ impl Failure {
     pub(crate) fn into_error(self, tool: &str, types: &dyn ErrorTypes) -> CallError {
         let tool = tool.to_owned();
         let passed_on = |tool, text, cause| match text {
-            Some(text) => CallError::Failed { tool, source: Recorded { text, cause }.into() },
+            Some(text) => CallError::Failed { tool, source: RecordedError { text, cause }.into() },
             None => cause,
         };
         match self {

@@ -61,7 +61,7 @@ impl Fault {
         Self::new("cannot be written as JSON").with_model_message(error.to_string())
     }
 
-    /// Prefixes both texts with the location of the fault, or with what failed because of it.
+    /// Prefixes both texts with the location of the fault, or with the failed operation.
     pub(crate) fn within(self, place: &str) -> Self {
         let prefixed = |text: String| format!("{place}: {text}");
         Self { text: prefixed(self.text), model_message: self.model_message.map(prefixed), ..self }
@@ -123,7 +123,7 @@ fn without_value(message: &str) -> String {
     if names.iter().any(|known| message.starts_with(known)) && message.chars().all(is_plain) {
         return message.to_owned();
     }
-    // The expectation comes last; the quoted value before it may contain `, expected ` too.
+    // The expectation is last, since the quoted value before it may contain `, expected ` too.
     let expected = message.rsplit_once(", expected ").map(|(_, expected)| format!(", expected {expected}"));
     let expected = expected.unwrap_or_default();
     if message.starts_with("unknown variant `") {

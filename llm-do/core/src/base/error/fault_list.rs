@@ -1,7 +1,7 @@
 //! Errors that list the faults of files.
 
-/// Implements the traits of an error whose field `faults` has all faults: its text is their number, and a line for each of the
-/// first 20.
+/// Implements the traits of an error whose field `faults` has all faults. Its text is their number, and a line for each
+/// of the first 20.
 ///
 /// `Debug` prints the same text as `Display`, since a test that fails with `?` prints it.
 macro_rules! fault_list {

@@ -1,4 +1,4 @@
-//! The identity of an error, which moving or wrapping it keeps.
+//! The identity of an error, which survives moving and wrapping it.
 
 use std::error::Error;
 
@@ -10,7 +10,7 @@ use super::{CallError, chain};
 /// later error at the same address has a different id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorId {
-    /// `None` for an error of another type, which may contain a call error that it does not give access to.
+    /// `None` for an error of another type, which may hide a call error inside.
     address: Option<usize>,
     text: String,
 }
@@ -18,8 +18,8 @@ pub(crate) struct ErrorId {
 impl ErrorId {
     /// Returns whether this is the id of an error of another type with the text of the call error `other`.
     ///
-    /// `io::Error::other` and the error types that applications use for errors of all kinds have the text of the error inside,
-    /// but hide its type.
+    /// `io::Error::other` and the general error types of applications have the text of the inner error, but hide its
+    /// type.
     pub(crate) fn may_contain(&self, other: &Self) -> bool {
         self.address.is_none() && self.text == other.text
     }

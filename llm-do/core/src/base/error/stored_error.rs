@@ -5,16 +5,16 @@ use std::error::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cause::{Recorded, Wrapped, actual};
+use super::cause::{RecordedError, Wrapped, actual};
 use super::error_type::ErrorTypes;
 use super::{BoxError, CallError, chain};
 
-/// An error of a type that a tool declares, with the errors around it.
+/// An error of a type that a tool declares, with its outer errors.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredError {
     /// The registered name of the tool that declares the type.
     of: String,
-    /// The errors around it, outermost first.
+    /// The outer errors, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     within: Vec<Layer>,
     /// The error, as its type serializes it.
@@ -23,7 +23,7 @@ pub(crate) struct StoredError {
     text: String,
 }
 
-/// An error around another.
+/// An outer error.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Layer {
@@ -34,8 +34,8 @@ enum Layer {
 }
 
 impl StoredError {
-    /// Finds the first error in a failed call that has the type which its tool, or a tool around that, declares.
-    pub(super) fn of(failed: &CallError, types: &dyn ErrorTypes) -> Option<Self> {
+    /// Finds the first error in a failed call that has the type declared by its tool, or by an outer tool.
+    pub(super) fn from_error(failed: &CallError, types: &dyn ErrorTypes) -> Option<Self> {
         let CallError::Failed { tool, source } = failed else { return None };
         let mut tools = vec![tool];
         let mut error: &(dyn Error + 'static) = source.as_ref();
@@ -63,7 +63,7 @@ impl StoredError {
         let innermost: BoxError = match innermost {
             Some(error) if chain(error.as_ref()) == text => error,
             // A model has read this text.
-            Some(error) => Recorded { text, cause: CallError::Other(error) }.into(),
+            Some(error) => RecordedError { text, cause: CallError::Other(error) }.into(),
             None => text.into(),
         };
         let source = within.into_iter().rev().fold(innermost, |source, layer| match layer {

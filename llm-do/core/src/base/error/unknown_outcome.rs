@@ -1,8 +1,9 @@
-//! How a tool reports that its effect may have happened.
+//! The error with which a tool reports that its effect may have happened.
 
 use jiff::Timestamp;
 
-/// The error by which a tool reports that it does not know whether its effect has happened: it sent a request, and got no answer.
+/// The error with which a tool reports that it does not know whether its effect has happened: it sent a request, and
+/// received no response.
 ///
 /// The caller gets a [`CallError::OutcomeUnknown`](crate::base::error::CallError::OutcomeUnknown). The request must not be sent again, unless the
 /// service detects the repetition, such as by the [idempotency key](crate::plane::context::CallContext::idempotency_key) of the call. A tool of an MCP

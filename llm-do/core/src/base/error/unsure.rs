@@ -1,8 +1,8 @@
-//! How a tool abstains.
+//! The error with which a tool abstains.
 
-/// The error by which a tool abstains: it does not know the answer, which is not a failure.
+/// The error with which a tool abstains: it does not know the answer, which is not a failure.
 ///
-/// In a [hybrid](crate::session::runtime::RuntimeBuilder::hybrid), the worker then answers. Elsewhere, the caller gets a
+/// In a [hybrid](crate::session::runtime::RuntimeBuilder::hybrid), the worker then answers. Otherwise, the caller gets a
 /// [`CallError::Unsure`](crate::base::error::CallError::Unsure).
 ///
 /// # Examples
@@ -33,7 +33,7 @@ pub struct Unsure {
 }
 
 impl Unsure {
-    /// Abstains for this reason.
+    /// Creates the error with a reason.
     #[must_use]
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }

@@ -24,7 +24,7 @@ fn first_escaped(text: &[u8]) -> Option<usize> {
     text[start..].iter().position(|byte| is_escaped(*byte)).map(|place| start + place)
 }
 
-/// Returns the index of the first eight bytes of which one is escaped, a multiple of eight.
+/// Returns the index of the first eight bytes that contain an escaped byte; a multiple of eight.
 fn first_escaped_word(text: &[u8]) -> Option<usize> {
     let (words, _) = text.as_chunks::<8>();
     let whole = words.iter().position(|word| is_any_escaped(u64::from_ne_bytes(*word)));
@@ -58,8 +58,8 @@ fn is_escaped(byte: u8) -> bool {
     ESCAPED[usize::from(byte)]
 }
 
-/// Returns whether one of eight bytes is escaped: each test sets the highest bit of the first byte for which it holds, and maybe of
-/// later ones.
+/// Returns whether one of eight bytes is escaped. Each test sets the highest bit of the first byte for which it holds,
+/// and possibly of later bytes.
 fn is_any_escaped(word: u64) -> bool {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGH: u64 = ONES * 0x80;

@@ -7,10 +7,10 @@ use std::ops::{Add, AddAssign};
 use llm_do_providers::{Charge, Money, Unpriced};
 use serde::{Deserialize, Serialize};
 
-/// What requests cost: the known amount, and the number of requests with a charge whose price is unknown.
+/// The cost of requests: the known amount, and the number of requests with a charge whose price is unknown.
 ///
-/// A request of unknown price never counts as free. `Display` names the charges without a price, unless they are those
-/// of models.
+/// A request with an unknown price never counts as free. `Display` names the charges without a price, except those of
+/// models.
 ///
 /// # Examples
 ///
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub struct Cost {
     /// The sum of the charges with a known price.
     pub known: Money,
-    /// Requests whose price, or the price of one of whose charges, is unknown.
+    /// The number of requests with an unknown price, or with a charge of unknown price.
     pub unpriced_requests: u64,
     /// The charges without a known price of requests to models whose price is known, such as server-side tools.
     #[serde(default, skip_serializing_if = "none")]
@@ -48,7 +48,7 @@ impl Cost {
         Self { known, unpriced_requests, unpriced: Unpriced::default() }
     }
 
-    /// Returns the cost of one request with what was charged for it; `None` if the price of its model is unknown.
+    /// Returns the cost of one request with its charges; `None` if the price of its model is unknown.
     ///
     /// ```
     /// # use llm_do::usage::{Cost, Money, Price, Usage};

@@ -1,4 +1,4 @@
-//! Limits on what a run may use.
+//! Limits on the usage of a run.
 
 pub(crate) mod seconds;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RunUsage;
 
-/// The most that a call and everything below it may use together. Unset limits are unlimited.
+/// The maximum usage of a call and everything below it. Unset limits are unlimited.
 ///
 /// Requests and tool calls are counted before they are made, including those in flight, so their limits are never
 /// exceeded. The tokens and cost of a request are known only once it is answered. So a limit on tokens or money stops
@@ -94,7 +94,7 @@ pub enum Exceeded {
         what: &'static str,
         /// The limit.
         limit: String,
-        /// What is used, as text.
+        /// The usage, as text.
         used: String,
     },
 
@@ -106,7 +106,7 @@ pub enum Exceeded {
     Unpriced {
         /// The limit.
         limit: Money,
-        /// What has no known price, as text: a model, charges of it, or earlier requests.
+        /// The item without a known price, as text: a model, charges of it, or earlier requests.
         unpriced: String,
     },
 }
@@ -174,9 +174,9 @@ impl Limits {
 
     /// Limits the wall-clock time from the start of the call. Default: unlimited.
     ///
-    /// It stands still while the call, or a call below it, waits for a person: for an approval or an answer. In a service, the time
-    /// of a run is that in which a process has the run: it goes on when the run is resumed, and stands still while the run is set aside. Other programs set it
-    /// with [`Start::time_spent`](crate::session::runtime::Start::time_spent).
+    /// The time is paused while the call, or a call below it, waits for a person: for an approval or an answer. In a
+    /// service, it is the time in which a process has the run: it continues when the run is resumed, and is paused
+    /// while the run is suspended. Other programs set it with [`Start::time_spent`](crate::session::runtime::Start::time_spent).
     #[must_use]
     pub fn wall_time(self, time: Duration) -> Self {
         Self { wall_time: Some(time), ..self }
@@ -199,7 +199,7 @@ impl Limits {
         }
     }
 
-    /// Returns the limit that forbids one more request to a model, given what is used and how many requests are in
+    /// Returns the limit that forbids one more request to a model, given the usage and the number of requests in
     /// flight.
     #[must_use]
     pub fn request_exceeds(&self, used: &RunUsage, in_flight: u64) -> Option<Exceeded> {
@@ -213,7 +213,7 @@ impl Limits {
             .or_else(|| self.cost_exceeds(used))
     }
 
-    /// Returns the limit that forbids one more tool call, given what is used and how many calls are in flight.
+    /// Returns the limit that forbids one more tool call, given the usage and the number of calls in flight.
     #[must_use]
     pub fn tool_call_exceeds(&self, used: &RunUsage, in_flight: u64) -> Option<Exceeded> {
         one_more("tool_calls", self.tool_calls, used.tool_calls, in_flight)
@@ -284,7 +284,7 @@ fn one_more(what: &'static str, limit: Option<u64>, used: u64, in_flight: u64) -
     Some(Exceeded::Reached { what, limit: limit.to_string(), used })
 }
 
-/// Returns the limit if it is reached, for quantities that are known only afterwards.
+/// Returns the limit if it is reached, for quantities that are known only after a request.
 fn reached(what: &'static str, limit: Option<u64>, used: u64) -> Option<Exceeded> {
     let limit = limit.filter(|limit| used >= *limit)?;
     Some(Exceeded::Reached { what, limit: limit.to_string(), used: format!("{used} used") })

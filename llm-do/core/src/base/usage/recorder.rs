@@ -13,18 +13,17 @@ const MAX_LEVELS: usize = 50;
 
 /// Records the usage of one call in the usage tree.
 ///
-/// The node is looked up when the call first adds usage or makes a call, and only once; a call that does neither has
-/// none.
+/// The node is looked up once, when the call or one below it first adds usage. A call that adds none has no node.
 #[derive(Debug)]
 pub(crate) struct UsageRecorder {
     name: Arc<str>,
-    parent: Option<Arc<Node>>,
+    parent: Option<Arc<Self>>,
     node: OnceLock<Arc<Node>>,
-    /// Whether this call has a node of its own, instead of sharing that of its path of names.
+    /// Whether this call has its own node, instead of sharing that of its path of names.
     has_own_node: bool,
 }
 
-/// The calls of one path of names, or one call with a node of its own.
+/// The calls with one path of names, or one call with its own node.
 #[derive(Debug)]
 struct Node {
     name: Arc<str>,
@@ -41,21 +40,21 @@ struct Used {
 
 impl UsageRecorder {
     /// Returns the recorder of the root call.
-    pub(crate) fn root(name: Arc<str>) -> Self {
-        Self { name, parent: None, node: OnceLock::new(), has_own_node: true }
+    pub(crate) fn root(name: Arc<str>) -> Arc<Self> {
+        Arc::new(Self { name, parent: None, node: OnceLock::new(), has_own_node: true })
     }
 
     /// Returns the recorder of a call that this one makes.
-    pub(crate) fn child(&self, name: Arc<str>) -> Self {
-        Self { name, parent: Some(Arc::clone(self.node())), node: OnceLock::new(), has_own_node: false }
+    pub(crate) fn child(self: &Arc<Self>, name: Arc<str>) -> Arc<Self> {
+        Arc::new(Self { name, parent: Some(Arc::clone(self)), node: OnceLock::new(), has_own_node: false })
     }
 
-    /// Returns the recorder of a call with a node of its own, so that its part of the tree can be read separately.
-    pub(crate) fn child_with_own_node(&self, name: Arc<str>) -> Self {
-        Self { has_own_node: true, ..self.child(name) }
+    /// Returns the recorder of a call with its own node, so that its part of the tree can be read separately.
+    pub(crate) fn child_with_own_node(self: &Arc<Self>, name: Arc<str>) -> Arc<Self> {
+        Arc::new(Self { name, parent: Some(Arc::clone(self)), node: OnceLock::new(), has_own_node: true })
     }
 
-    /// Adds what one request of this call to `model` (`provider:model`) used.
+    /// Adds the usage of one request of this call to `model` (`provider:model`).
     pub(crate) fn add_request(&self, model: &Arc<str>, added: &ModelUsage) {
         let mut used = self.node().used();
         match used.models.get_mut(model) {
@@ -69,7 +68,7 @@ impl UsageRecorder {
         self.node().tool_calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds what was used elsewhere: `tree` is the tree of a call with this name.
+    /// Adds usage from another recorder: `tree` is the tree of a call with this name.
     pub(crate) fn add_tree(&self, tree: &UsageTree) {
         self.node().add(tree);
     }
@@ -85,7 +84,7 @@ impl UsageRecorder {
 
     fn node(&self) -> &Arc<Node> {
         self.node.get_or_init(|| {
-            let node = match &self.parent {
+            let node = match self.parent.as_ref().map(|parent| parent.node()) {
                 Some(parent) if self.has_own_node => parent.new_child(&self.name),
                 Some(parent) => parent.child(&self.name),
                 None => Node::new(&self.name),
@@ -123,7 +122,7 @@ impl Node {
 
     fn add(self: &Arc<Self>, tree: &UsageTree) {
         let more = tree.own.tool_calls;
-        // A number from a journal may be any, so the sum saturates.
+        // A number from a journal may have any value, so the sum saturates.
         _ = self
             .tool_calls
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| Some(calls.saturating_add(more)));
@@ -145,7 +144,7 @@ impl Node {
         self.used.lock().ignore_poison()
     }
 
-    /// Returns the tree with at most this many levels: the last one includes what is below it.
+    /// Returns the tree with at most this many levels; the last level includes the levels below it.
     fn tree(&self, levels: usize) -> UsageTree {
         let used = self.used();
         let (calls, models) = (used.calls, used.models.clone());
@@ -235,7 +234,7 @@ mod tests {
     #[test]
     fn a_call_that_adds_nothing_is_not_in_the_tree() {
         let main = UsageRecorder::root("main".into());
-        drop(main.child("leaf".into()));
+        assert!(main.child("middle".into()).child("leaf".into()).tree().is_zero());
         main.add_tool_call();
         let tree = main.tree();
         assert_eq!((tree.own.tool_calls, tree.children.len()), (1, 0));
@@ -289,7 +288,7 @@ mod tests {
         })
     }
 
-    fn add(call: &Call, recorder: &UsageRecorder, sum: &mut RunUsage) {
+    fn add(call: &Call, recorder: &Arc<UsageRecorder>, sum: &mut RunUsage) {
         for _ in 0..call.tool_calls {
             recorder.add_tool_call();
         }

@@ -52,7 +52,7 @@ pub struct UsageTree {
     pub name: Arc<str>,
     /// The number of calls, without those that made neither a request nor a tool call.
     pub calls: u64,
-    /// What these calls used themselves, without the calls below them.
+    /// The usage of these calls, without the calls below them.
     pub own: RunUsage,
     /// The requests in [`own`](Self::own), by model (`provider:model`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -62,20 +62,20 @@ pub struct UsageTree {
     pub children: Vec<UsageTree>,
 }
 
-/// What requests to one model used.
+/// The usage of requests to one model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelUsage {
     /// The requests and their tokens.
     #[serde(flatten)]
     pub usage: Usage,
-    /// What they cost.
+    /// The cost of the requests.
     #[serde(default)]
     pub cost: Cost,
 }
 
 impl UsageTree {
-    /// Returns what all calls of the tree used.
+    /// Returns the usage of all calls of the tree.
     #[must_use]
     pub fn total(&self) -> RunUsage {
         let mut total = RunUsage::default();
@@ -83,7 +83,8 @@ impl UsageTree {
         total
     }
 
-    /// Returns what the calls of each name used themselves, anywhere in the tree; only names that made requests.
+    /// Returns the usage of the calls of each name, anywhere in the tree, without the calls below them; only names that
+    /// made requests.
     #[must_use]
     pub fn by_worker(&self) -> BTreeMap<Arc<str>, RunUsage> {
         let mut workers = BTreeMap::<_, RunUsage>::new();
@@ -95,7 +96,7 @@ impl UsageTree {
         workers
     }
 
-    /// Returns what the requests to each model (`provider:model`) used.
+    /// Returns the usage of the requests to each model (`provider:model`).
     #[must_use]
     pub fn by_model(&self) -> BTreeMap<Arc<str>, ModelUsage> {
         let mut models = BTreeMap::<_, ModelUsage>::new();
@@ -112,7 +113,7 @@ impl UsageTree {
         self.children = merged(std::mem::take(&mut self.children).into_iter().chain([child]));
     }
 
-    /// Returns whether nothing was used.
+    /// Returns whether the usage is zero.
     pub(crate) fn is_zero(&self) -> bool {
         self.total() == RunUsage::default()
     }
@@ -171,7 +172,7 @@ impl AddAssign for ModelUsage {
     }
 }
 
-/// Merges trees of the same name, each at the position of its first.
+/// Merges trees with the same name, each at the position of the first.
 pub(super) fn merged(trees: impl Iterator<Item = UsageTree>) -> Vec<UsageTree> {
     let mut merged: Vec<UsageTree> = Vec::new();
     for tree in trees {
@@ -190,7 +191,7 @@ fn merge(into: &mut UsageTree, mut tree: UsageTree) {
     into.children = merged(std::mem::take(&mut into.children).into_iter().chain(children));
 }
 
-/// Adds what the calls of a tree without children used.
+/// Adds the usage of the calls of a tree, without its children.
 pub(super) fn absorb(into: &mut UsageTree, tree: UsageTree) {
     into.own += tree.own;
     for (model, used) in tree.models {

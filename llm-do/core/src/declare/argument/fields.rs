@@ -11,8 +11,6 @@ use serde_json::{Map, Value};
 
 use super::properties;
 use crate::base::error::Fault;
-use crate::base::json;
-use crate::declare::nesting::TEXT_CAPACITY;
 use crate::declare::prompt::Attached;
 use crate::declare::schema::{has_whole, make_whole};
 
@@ -20,46 +18,22 @@ use crate::declare::schema::{has_whole, make_whole};
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Fields {
-    /// The fields not visited yet: most are given in the order in which they are taken.
+    /// The fields not visited yet, which are usually taken in the given order.
     given: Option<IntoIter>,
-    /// Fields that were skipped while another was looked for, or that were added.
+    /// Fields that were skipped during a search, or that were added.
     kept: Vec<(String, Value)>,
     /// The files of decoded prompts.
     attached: Vec<Attached>,
-    /// The object as JSON text without its closing brace, if it is written as text.
-    text: Option<String>,
 }
 
 impl Fields {
     /// Returns the fields of a JSON object; `null` stands for an empty object.
-    pub(super) fn of(arguments: Value) -> Result<Self, Fault> {
+    pub(super) fn from_value(arguments: Value) -> Result<Self, Fault> {
         match arguments {
             Value::Object(fields) => Ok(Self { given: Some(fields.into_iter()), ..Self::default() }),
             Value::Null => Ok(Self::default()),
             _ => Err(Fault::new("the arguments must be a JSON object")),
         }
-    }
-
-    /// Returns no fields, to which some are added as text.
-    pub(super) fn as_text() -> Self {
-        Self { text: Some(String::with_capacity(TEXT_CAPACITY)), ..Self::default() }
-    }
-
-    /// Returns the fields that were added as text.
-    pub(super) fn into_text(self) -> Option<String> {
-        let mut text = self.text?;
-        text.push_str(if text.is_empty() { "{}" } else { "}" });
-        Some(text)
-    }
-
-    /// Adds the name of a field, and returns the text to add its value to, if the fields are text.
-    #[inline]
-    pub(super) fn text_after_name(&mut self, name: &str) -> Option<&mut String> {
-        let text = self.text.as_mut()?;
-        text.push(if text.is_empty() { '{' } else { ',' });
-        json::write_text(text, name);
-        text.push(':');
-        Some(text)
     }
 
     /// Removes a field and returns its value.
@@ -98,7 +72,7 @@ impl Fields {
         self.kept.extend(fields);
     }
 
-    /// Returns the files of prompts, or a fault if a field is left; `known` lists the accepted fields.
+    /// Returns the files of prompts, or a fault if a field remains; `known` lists the accepted fields.
     pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<Vec<Attached>, Fault> {
         let mut left = self.kept.into_iter().chain(self.given.into_iter().flatten());
         let Some((unknown, _)) = left.next() else { return Ok(self.attached) };
@@ -122,7 +96,8 @@ pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(Absent).ok()
 }
 
-/// Decodes a value; if that fails, tries again with whole numbers as integers, since JSON Schema counts `1.0` as one.
+/// Decodes a value; if that fails, retries with whole numbers as integers, since JSON Schema counts `1.0` as an
+/// integer.
 pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
     if !has_whole(&value) {
         return T::deserialize(value);
@@ -132,18 +107,19 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
     T::deserialize(value).or_else(|error| T::deserialize(whole).map_err(|_| error))
 }
 
-/// Decodes a value from the fields that its type names, and leaves the rest; whole numbers as in [`read`].
+/// Decodes a value from the fields that its type names, and keeps the other fields; whole numbers are handled as in
+/// [`read`].
 pub(super) fn read_flat<T: DeserializeOwned + JsonSchema>(fields: &mut Fields) -> serde_json::Result<T> {
     if !fields.rest().iter().any(|(_, value)| has_whole(value)) {
-        return T::deserialize(Flat::of::<T>(fields));
+        return T::deserialize(Flat::new::<T>(fields));
     }
     let mut whole = fields.kept.clone();
     for (_, value) in &mut whole {
         make_whole(value);
     }
-    T::deserialize(Flat::of::<T>(fields)).or_else(|error| {
+    T::deserialize(Flat::new::<T>(fields)).or_else(|error| {
         fields.kept = whole;
-        T::deserialize(Flat::of::<T>(fields)).map_err(|_| error)
+        T::deserialize(Flat::new::<T>(fields)).map_err(|_| error)
     })
 }
 
@@ -175,7 +151,7 @@ struct Flat<'a> {
 }
 
 impl<'a> Flat<'a> {
-    fn of<T: JsonSchema>(fields: &'a mut Fields) -> Self {
+    fn new<T: JsonSchema>(fields: &'a mut Fields) -> Self {
         Self { fields, names: properties::names::<T> }
     }
 

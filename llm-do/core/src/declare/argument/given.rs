@@ -1,4 +1,4 @@
-//! Compares arguments as given with the same arguments decoded and encoded again.
+//! Compares given arguments with the same arguments after decoding and encoding.
 //!
 //! Fields that a type reads but does not write must not be hidden from the approver of a call.
 
@@ -8,20 +8,21 @@ use serde_json::{Map, Value};
 
 /// Adds the fields of `given` that are missing in `written`, at any depth: fields that a type reads but does not write.
 ///
-/// With `sets`, arrays may be sets whose order changed: nothing is added to an item that may be a different one.
+/// With `sets`, arrays may be sets in a different order: nothing is added to an item that may be a different one.
 pub(crate) fn add_unwritten(written: &mut Value, given: &Value, sets: bool) {
     match (written, given) {
         (Value::Object(written), Value::Object(given)) => {
             for (name, given) in given {
                 match written.get_mut(name) {
                     Some(written) => add_unwritten(written, given, sets),
-                    // An absent `Option` may be left out.
+                    // An absent `Option` may be omitted.
                     None if given.is_null() => {}
                     None => drop(written.insert(name.clone(), given.clone())),
                 }
             }
         }
-        // The items of a set may be reordered, so they cannot be paired by index; `is_contained` finds what is missing.
+        // The items of a set may be in a different order, so they cannot be paired by index; `is_contained` finds
+        // missing ones.
         (Value::Array(written), Value::Array(given)) if written.len() == given.len() => {
             let pairs = written.iter_mut().zip(given).filter(|(written, given)| !sets || may_be_same(written, given));
             pairs.for_each(|(written, given)| add_unwritten(written, given, sets));
@@ -68,20 +69,21 @@ fn are_contained(given: &[Value], written: &[Value]) -> bool {
     given.iter().all(|given| written.contains(&given.to_string()))
 }
 
-/// Returns `given` with the values that its types hide masked: a value that was written differently is shown as written.
+/// Returns `given` with the values that its types hide masked: a value that was encoded differently is shown in its
+/// encoded form.
 ///
-/// Array items may be reordered: a value that no item was written as is shown as `***`.
+/// Array items may be in a different order: a value without an equal encoded item is shown as `***`.
 pub(crate) fn masked(given: &Value, written: &Value) -> Value {
     masked_by(given, &[written], true)
 }
 
-/// Masks a value that was written as one of `written`; with `is_certain`, the only one is known to be its own.
+/// Masks a value that was encoded as one of `written`; with `is_certain`, the only one is known to belong to it.
 fn masked_by(given: &Value, written: &[&Value], is_certain: bool) -> Value {
     match given {
         Value::Object(fields) if written.iter().any(|written| written.is_object()) => {
             let field = |name: &String, field: &Value| {
                 let written: Vec<_> = written.iter().filter_map(|written| written.get(name)).collect();
-                // A field that is never written is not a hidden one.
+                // A field that is never encoded is not hidden.
                 if written.is_empty() { field.clone() } else { masked_by(field, &written, is_certain) }
             };
             fields.iter().map(|(name, value)| (name.clone(), field(name, value))).collect()
@@ -118,7 +120,7 @@ pub(crate) fn lost_field(before: &Value, after: &Value) -> Option<String> {
         }
         (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
             let in_order = before.iter().zip(after).find_map(|(before, after)| lost_field(before, after))?;
-            // The items of a set may be reordered.
+            // The items of a set may be in a different order.
             let is_kept = |before: &Value| after.iter().any(|after| lost_field(before, after).is_none());
             (!before.iter().all(is_kept)).then_some(in_order)
         }

@@ -1,4 +1,4 @@
-//! The arguments of a call as given, and whether their order has a meaning.
+//! The given arguments of a call, and whether their order has a meaning.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::declare::schema::CheckedSchema;
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) value: Value,
-    /// Whether they were written from a Rust type: a `HashSet` is written in any order.
+    /// Whether they were encoded from a Rust type; a `HashSet` is encoded in any order.
     pub(crate) is_typed: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::base::error::Fault;
 use crate::declare::nesting;
 use crate::declare::prompt::{Attached, Prompt};
 
-/// How often a value is encoded to detect an unordered type: two items of a `HashSet` keep their order half of the time.
+/// The number of encodings to detect an unordered type; two items of a `HashSet` keep their order half of the time.
 const ENCODINGS: usize = 32;
 
 /// One argument: its name, schema, decoding and encoding.
@@ -36,8 +36,6 @@ pub struct Parameter<T> {
     read_flat: fn(&mut Fields) -> serde_json::Result<T>,
     read_text: fn(&mut TextFields<'_>, &str) -> Option<T>,
     write: fn(&T) -> Result<Value, Fault>,
-    /// Writes the value as JSON text; returns whether that is the text of the value.
-    write_text: fn(&T, &mut String) -> bool,
     /// The files of a prompt.
     attached: fn(&T) -> &[Attached],
 }
@@ -61,7 +59,6 @@ pub const fn parameter<T: Argument>(name: &'static str) -> Parameter<T> {
         read_flat: fields::read_flat::<T>,
         read_text: |fields, name| fields.take::<T>(name),
         write: nesting::to_value::<T>,
-        write_text: nesting::write_text::<T>,
         attached: attached::<T>,
     }
 }
@@ -94,7 +91,7 @@ impl<T> Parameter<T> {
         self
     }
 
-    /// Takes the schema from a type that describes it in more detail than `T`: [`FieldProbe::SCHEMA`].
+    /// Sets the schema of a type that describes the argument in more detail than `T`: [`FieldProbe::SCHEMA`].
     #[must_use]
     pub const fn described_by(mut self, schema: fn(&mut SchemaGenerator) -> Schema) -> Self {
         self.schema = schema;
@@ -112,7 +109,7 @@ impl<T> Parameter<T> {
         self
     }
 
-    /// Flattens the argument: its fields take the place of the value.
+    /// Flattens the argument: its fields replace the value.
     #[must_use]
     pub const fn flat(mut self) -> Self {
         self.is_flat = true;
@@ -124,7 +121,7 @@ impl<T> Parameter<T> {
     ///
     /// # Errors
     ///
-    /// Returns that it is missing, or why it is invalid.
+    /// Returns an error if it is missing or invalid.
     #[inline]
     pub fn read(&self, fields: &mut Fields) -> Result<T, Fault> {
         let value = self.take(fields)?;
@@ -132,7 +129,8 @@ impl<T> Parameter<T> {
         Ok(value)
     }
 
-    /// Decodes the argument if it is the next field; without it, an argument that may be absent is.
+    /// Decodes the argument if it is the next field; otherwise returns the value of an absent argument, if it may be
+    /// absent.
     #[inline]
     pub fn read_text(&self, fields: &mut TextFields<'_>) -> Option<T> {
         (self.read_text)(fields, self.name).or_else(|| {
@@ -156,12 +154,8 @@ impl<T> Parameter<T> {
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be written as JSON.
+    /// Returns an error if it cannot be written as JSON.
     pub fn write(&self, value: &T, fields: &mut Fields) -> Result<(), Fault> {
-        if let Some(text) = fields.text_after_name(self.name) {
-            let is_written = !self.is_flat() && (self.write_text)(value, text);
-            return if is_written { Ok(()) } else { Err(Fault::new("not written alike as text and as a value")) };
-        }
         match (self.write)(value).map_err(|fault| fault.within(&self.place()))? {
             Value::Object(object) if self.is_flat() => fields.extend(object),
             value => fields.put(self.name, value),
@@ -208,7 +202,7 @@ impl<T> fmt::Debug for Parameter<T> {
     }
 }
 
-/// A [`Parameter`] of any type, as the schema needs it.
+/// A [`Parameter`] of any type, as required for the schema.
 #[doc(hidden)]
 pub trait Described {
     #[doc(hidden)]
@@ -307,9 +301,9 @@ pub struct Sample {
     pub(crate) argument: &'static str,
     /// Whether it is the default or the example.
     pub(crate) what: &'static str,
-    /// The value as JSON, or why it cannot be encoded or decoded.
+    /// The value as JSON, or the reason why it cannot be encoded or decoded.
     pub(crate) value: Result<Value, String>,
-    /// Two different encodings of the value, if its type has no order.
+    /// Two different encodings of the value, if its type is unordered.
     pub(crate) differing: Option<(Value, Value)>,
 }
 

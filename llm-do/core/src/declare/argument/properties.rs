@@ -15,7 +15,7 @@ pub struct Properties {
 }
 
 impl Properties {
-    pub(super) fn of<T: Arguments>(generator: &mut SchemaGenerator) -> Self {
+    pub(super) fn new<T: Arguments>(generator: &mut SchemaGenerator) -> Self {
         let mut properties = Self::default();
         for parameter in T::PARAMETERS {
             parameter.describe(generator, &mut properties);

@@ -1,7 +1,7 @@
-//! Decodes arguments straight from their JSON text, where their Rust types alone decide what is valid.
+//! Decodes arguments directly from their JSON text, if their Rust types alone decide which values are valid.
 //!
-//! It only accepts: a text that it does not accept is parsed as a value, checked against the schema and decoded from there,
-//! which reports the faults.
+//! This path only accepts. A text that it does not accept is parsed as a value, checked against the schema and decoded
+//! from there, which reports the faults.
 
 use std::any::TypeId;
 use std::path::PathBuf;
@@ -18,16 +18,16 @@ pub struct TextFields<'t> {
     /// The text after the last value that was decoded, or after the opening brace.
     rest: &'t str,
     is_first: bool,
-    /// Whether the text so far is known to be the one that the decoded arguments are written as.
+    /// Whether the text so far is known to equal the encoding of the decoded arguments.
     is_as_written: bool,
 }
 
 impl<'t> TextFields<'t> {
-    /// Returns the fields of an object; `None` if the text is something else.
+    /// Returns the fields of an object; `None` if the text is not an object.
     ///
-    /// `is_read` is whether something asks how the arguments are written.
-    pub(crate) fn of(text: &'t str, is_read: bool) -> Option<Self> {
-        let is_as_written = is_read && text.starts_with('{');
+    /// `is_observed` is whether an event has the arguments, which then asks how they are written.
+    pub(crate) fn of(text: &'t str, is_observed: bool) -> Option<Self> {
+        let is_as_written = is_observed && text.starts_with('{');
         Some(Self { rest: after(text, "{")?, is_first: true, is_as_written })
     }
 
@@ -46,7 +46,7 @@ impl<'t> TextFields<'t> {
         Some(value)
     }
 
-    /// Notes that a field is absent, whose value is written.
+    /// Records that a field is absent whose value is encoded.
     pub(super) fn skip(&mut self) {
         self.is_as_written = false;
     }
@@ -54,34 +54,34 @@ impl<'t> TextFields<'t> {
     /// Returns the text after the next field's name and colon, if it has this name.
     fn after_name(&self, name: &str) -> Option<&'t str> {
         let field = if self.is_first { after(self.rest, "\"")? } else { after(self.rest, ",\"")? };
-        // A name with escapes is left to the parser.
+        // The parser handles names with escapes.
         let rest = field.strip_prefix(name)?;
-        // White space is part of a name up to its quote.
+        // White space before the closing quote belongs to the name.
         rest.strip_prefix("\":").or_else(|| after(rest.strip_prefix('"')?, ":"))
     }
 
-    /// Returns whether nothing follows but the closing brace.
+    /// Returns whether only the closing brace follows.
     pub(super) fn is_finished(&self) -> bool {
         after(self.rest, "}").is_some_and(|rest| trim(rest).is_empty())
     }
 
-    /// Returns whether the arguments, once all are decoded, are written as the text that they were decoded from.
+    /// Returns whether the decoded arguments are known to be encoded as the text from which they were decoded.
     pub(crate) fn is_as_written(&self) -> bool {
         self.is_as_written && self.rest == "}"
     }
 }
 
-/// Returns whether a value of a type that [decides](is_decided_by_type) is known to be written as the text that it was decoded from.
+/// Returns whether a value of a type that [decides](is_decided_by_type) is known to be encoded as the text from which
+/// it was decoded.
 ///
-/// Not inlined: without events, nothing asks.
 #[inline(never)]
 fn is_as_written<T: 'static>(text: &str) -> bool {
     match text.as_bytes() {
-        // Escapes may be written in another way.
+        // Escapes may be encoded differently.
         [b'"', text @ .., b'"'] => !has_escaped(text),
         [b'-' | b'0'..=b'9', ..] => !is_scalar_or_list::<T, f64>(),
         [b't' | b'f' | b'n', ..] => true,
-        // A list, or white space.
+        // The text is a list, or has white space.
         _ => false,
     }
 }
@@ -89,7 +89,7 @@ fn is_as_written<T: 'static>(text: &str) -> bool {
 /// Returns the text after tokens of one character, each with white space before it.
 #[inline]
 fn after<'t>(text: &'t str, tokens: &str) -> Option<&'t str> {
-    // Most models write no white space.
+    // Most models write no white space here.
     text.strip_prefix(tokens).or_else(|| after_spaced(text, tokens))
 }
 
@@ -105,7 +105,8 @@ fn trim(text: &str) -> &str {
 
 /// Returns whether the values of a type in JSON are exactly those that its schema describes, however they are decoded.
 ///
-/// A type is listed here if that was verified: a type's own implementation of `Deserialize` may accept more than its schema.
+/// A type is listed here only after verification, since its implementation of `Deserialize` may accept more than its
+/// schema.
 pub(super) fn is_decided_by_type<T: 'static>() -> bool {
     is_scalar_or_list::<T, bool>()
         || is_scalar_or_list::<T, String>()

@@ -21,7 +21,7 @@ pub(super) struct Depth<'a> {
     levels: usize,
     /// Nested values of any kind.
     values: usize,
-    /// Whether only what is written alike as text and as a value is accepted.
+    /// Whether to accept only values whose text and value have equal encodings.
     is_text: bool,
     /// Set if the limit was exceeded: serde errors carry only text.
     is_exceeded: &'a Cell<bool>,
@@ -32,12 +32,13 @@ impl<'a> Depth<'a> {
         Self { levels, values: levels * VALUES_PER_LEVEL, is_text: false, is_exceeded }
     }
 
-    /// Rejects what is not written alike as text and as a value, and one level more, which a parser would reject.
+    /// Creates a limit that rejects values whose text and value could differ, and one more level, which a parser would
+    /// reject.
     pub(super) fn of_text(is_exceeded: &'a Cell<bool>) -> Self {
         Self { is_text: true, ..Self::new(MAX_VALUE_DEPTH - 1, is_exceeded) }
     }
 
-    /// Returns an error if text is written: the value must be written as a value first.
+    /// Returns an error for text, since the value must be serialized as a value first.
     fn differs_as_text<E: Error>(self) -> Result<(), E> {
         if self.is_text { Err(E::custom("not written alike as text and as a value")) } else { Ok(()) }
     }
@@ -82,7 +83,7 @@ impl<T: Serialize + ?Sized> Serialize for Part<'_, '_, T> {
     }
 }
 
-/// Returns the name of a number that JSON does not have: `serde_json` writes `null`, which reads as a missing value.
+/// Returns the name of a number that JSON does not have. `serde_json` writes `null`, which reads as a missing value.
 fn name_of(number: f64) -> Option<&'static str> {
     match number {
         f64::INFINITY => Some("Infinity"),

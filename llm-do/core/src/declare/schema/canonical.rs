@@ -1,6 +1,6 @@
-//! The normal form of values, by which they are compared: a `HashSet` iterates in a different order in each process.
+//! The normal form of values for comparisons: a `HashSet` iterates in a different order in each process.
 //!
-//! What runs has the order in which it was written: a list of different items is not a set for each tool.
+//! Calls run with arguments in the given order, since a list of different items is not a set for every tool.
 
 mod follow;
 
@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 
 pub(crate) use self::follow::follow;
 
-/// The maximum number of comparisons with alternatives for one value: nested alternatives multiply.
+/// The maximum number of comparisons with alternatives for one value, since nested alternatives multiply.
 const MAX_CHOICES: u32 = 100_000;
-/// The maximum number of schemas considered for one part of a value: a type has a few, a model may write any number.
+/// The maximum number of schemas for one part of a value; a type has a few, a model may write any number.
 const MAX_TOGETHER: usize = 64;
 /// The maximum depth to which a value is compared with alternatives.
 const MAX_DEPTH: u32 = 8;
@@ -78,13 +78,13 @@ impl<'s> Sorter<'s> {
         schemas.truncate(MAX_TOGETHER);
         while let Some(&schema) = schemas.get(next).filter(|_| schemas.len() < MAX_TOGETHER) {
             next += 1;
-            // Serde also takes the first variant that matches.
+            // Serde also uses the first variant that matches.
             let chosen = ["anyOf", "oneOf"].into_iter().filter_map(|keyword| {
                 list(schema, keyword).find(|alternative| self.fits(alternative, value, MAX_DEPTH))
             });
             let added = self.referred(schema).into_iter().chain(list(schema, "allOf")).chain(chosen);
             for schema in added.take(MAX_TOGETHER) {
-                // Each once, so that cycles and several paths to one schema cost nothing.
+                // Each schema is added once, so that cycles end.
                 if !schemas.iter().any(|known| ptr::eq(*known, schema)) {
                     schemas.push(schema);
                 }

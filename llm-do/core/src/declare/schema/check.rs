@@ -1,4 +1,4 @@
-//! Validates values against a schema, with formats as the Rust types write them.
+//! Validates values against a schema, with formats as encoded by the Rust types.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,12 +12,12 @@ use super::canonical;
 use super::foreign::Validator;
 use super::limits::{MAX_WORK, QUICK_WORK, Work};
 use super::rules::Rules;
-use super::simple::Simple;
 
-/// The maximum number of faults reported for one value: a model reads them all, and a long list may have a fault per item.
+/// The maximum number of reported faults for one value. A model reads them all, and a long list may have a fault per
+/// item.
 const MAX_FAULTS: usize = 10;
 
-/// What decides whether a value follows a schema.
+/// The check that decides whether a value follows a schema.
 #[derive(Debug)]
 enum Decider {
     Rules(Rules),
@@ -41,18 +41,19 @@ impl Decider {
     }
 }
 
-/// A schema and its validator, each part built when first needed.
+/// A schema and its validator; each part is built on first use.
 #[derive(Debug)]
 pub(crate) struct CheckedSchema {
     schema: OnceLock<Arc<Value>>,
-    /// The schema by which values are checked, if that is another one.
+    /// The schema for checks, if it is a different one.
     checked: Option<Arc<Value>>,
     /// Writes the schema; not called if it is set.
     write: fn() -> Value,
-    /// Whether it does not come from a Rust type: a schema from a model or a file may demand any amount of work.
+    /// Whether the schema does not come from a Rust type. A schema from a model or a file may demand any amount of
+    /// work.
     is_untrusted: bool,
-    /// Boxed, here and below: most schemas of a program are never used.
-    simple: OnceLock<Option<Box<Simple>>>,
+    /// Boxed here and below, since most schemas of a program are never used.
+    quick: OnceLock<Option<Box<Rules>>>,
     work: OnceLock<Option<Box<Work>>>,
     /// Whether its values may have unordered parts.
     is_unordered: OnceLock<bool>,
@@ -64,14 +65,14 @@ impl CheckedSchema {
         Self { schema: Arc::new(modern_schema(schema)).into(), ..Self::of_type(|| Value::Null) }
     }
 
-    /// Creates the schema of a Rust type, which `write` writes when it is first needed.
+    /// Creates the schema of a Rust type; `write` is called on first use.
     pub(crate) fn of_type(write: fn() -> Value) -> Self {
         Self {
             schema: OnceLock::new(),
             checked: None,
             write,
             is_untrusted: false,
-            simple: OnceLock::new(),
+            quick: OnceLock::new(),
             is_unordered: OnceLock::new(),
             work: OnceLock::new(),
             decider: OnceLock::new(),
@@ -88,7 +89,7 @@ impl CheckedSchema {
         Self { is_untrusted: true, ..self }
     }
 
-    /// Has values checked by another schema, which allows what this one does.
+    /// Sets a different schema for checks, which allows all values that this one allows.
     pub(crate) fn checked_by(self, checked: Value) -> Self {
         Self { checked: Some(Arc::new(checked)), ..self }
     }
@@ -104,7 +105,7 @@ impl CheckedSchema {
 
     /// Returns the normal form of a value, with sets and maps sorted: equal values have the same JSON in each process.
     ///
-    /// For comparing only: what runs has the order in which it was given.
+    /// For comparisons only: calls run with arguments in the given order.
     pub(crate) fn canonical(&self, mut value: Value) -> Value {
         if self.is_unordered() {
             canonical::sort(self.schema(), &mut value);
@@ -136,13 +137,16 @@ impl CheckedSchema {
     /// The schema of a Rust type is trusted: its author chose the work that it demands.
     pub(crate) fn is_slow(&self, value: &Value) -> bool {
         let is_quick = |work: &Work| work.is_built_quickly() && !work.exceeds(value, QUICK_WORK);
-        self.is_untrusted && !self.is_simple(value) && !self.work().is_some_and(is_quick)
+        self.is_untrusted && !self.is_quickly_accepted(value) && !self.work().is_some_and(is_quick)
     }
 
-    /// Returns whether the fast check accepts the value.
-    fn is_simple(&self, value: &Value) -> bool {
-        let simple = self.simple.get_or_init(|| Simple::of(&bounded(self.checked())).map(Box::new));
-        simple.as_ref().is_some_and(|simple| simple.holds(value))
+    /// Returns whether the schema is untrusted and its rules accept the value, with work in proportion to the value.
+    fn is_quickly_accepted(&self, value: &Value) -> bool {
+        if !self.is_untrusted {
+            return false;
+        }
+        let build = || Rules::of(&bounded(self.checked())).ok().filter(Rules::are_linear).map(Box::new);
+        self.quick.get_or_init(build).as_ref().is_some_and(|rules| rules.hold(value))
     }
 
     fn work(&self) -> Option<&Work> {
@@ -154,9 +158,10 @@ impl CheckedSchema {
         self.check_while(value, &|| true)
     }
 
-    /// Returns whether a value follows the schema; `None` if that takes too much work to find out, or if the schema is invalid.
+    /// Returns whether a value follows the schema; `None` if the check takes too much work, or if the schema is
+    /// invalid.
     pub(crate) fn holds(&self, value: &Value) -> Option<bool> {
-        if self.is_simple(value) {
+        if self.is_quickly_accepted(value) {
             return Some(true);
         }
         if self.is_too_much(value) {
@@ -177,7 +182,7 @@ impl CheckedSchema {
 
     /// Checks a value as [`check`](Self::check) does; stops once `is_wanted` returns false.
     fn check_while(&self, value: &Value, is_wanted: &dyn Fn() -> bool) -> Result<(), String> {
-        if self.is_simple(value) || !is_wanted() {
+        if self.is_quickly_accepted(value) || !is_wanted() {
             return Ok(());
         }
         if self.is_too_much(value) {
@@ -185,7 +190,7 @@ impl CheckedSchema {
             // For a Rust type, decoding decides.
             return if self.is_untrusted { Err(fault.to_owned()) } else { Ok(()) };
         }
-        // If the schema of a type is not valid itself, decoding decides.
+        // If the schema of a type is invalid, decoding decides.
         let is_faulty = |decider: &&Decider| is_wanted() && !decider.holds(value);
         let Some(decider) = self.decider().filter(is_faulty) else { return Ok(()) };
         let (mut faults, unlisted) = decider.faults(value, is_wanted);
@@ -203,7 +208,7 @@ impl CheckedSchema {
         (self.is_untrusted || work.is_cyclic()) && work.exceeds(value, MAX_WORK)
     }
 
-    /// Returns what decides about values, built once.
+    /// Returns the check that decides about values, built once.
     fn decider(&self) -> Option<&Decider> {
         let build = || {
             let schema = bounded(self.checked());
@@ -213,11 +218,10 @@ impl CheckedSchema {
         self.decider.get_or_init(build).as_ref()
     }
 
-    /// Returns what in the schema of a Rust type only the feature `json-schema` can check, if there is something.
+    /// Returns the first part of a Rust type's schema that only the feature `json-schema` can check, if any.
     #[cfg(not(feature = "json-schema"))]
     pub(crate) fn unsupported(&self) -> Option<String> {
-        let schema = bounded(self.schema());
-        Some(schema).filter(|schema| Simple::of(schema).is_none()).and_then(|schema| Rules::of(&schema).err())
+        Rules::of(&bounded(self.schema())).err()
     }
 
     /// Describes the first fault of a value, if it has one, with the value itself.
@@ -305,5 +309,16 @@ mod tests {
         assert!(schema.check(&list(4)).is_err());
         assert_eq!(schema.check(&list(100)), Ok(()));
         assert!(schema.untrusted().check(&list(100)).is_err());
+    }
+
+    #[test]
+    fn a_large_value_of_a_plain_untrusted_schema_is_accepted_quickly() {
+        let number = json!({ "type": "integer", "minimum": 0 });
+        let list = |item| CheckedSchema::new(&json!({ "type": "array", "items": item })).untrusted();
+        let numbers = |last: i64| Value::from([vec![0; 20_000], vec![last]].concat());
+        let (plain, combined) = (list(number.clone()), list(json!({ "anyOf": [number] })));
+        assert!(!plain.is_slow(&numbers(1)) && plain.check(&numbers(1)).is_ok());
+        assert!(plain.is_slow(&numbers(-1)) && plain.check(&numbers(-1)).is_err());
+        assert!(combined.is_slow(&numbers(1)) && combined.check(&numbers(1)).is_ok());
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Returns how `written` differs from `actual`: in types, property names, required properties and types of properties.
 ///
-/// Only what both schemas declare is compared, so a written schema may omit details below its properties.
+/// Only declarations in both schemas are compared, so a written schema may omit details below its properties.
 pub(crate) fn differences(written: &Value, actual: &Value) -> Vec<String> {
     let (whole, root) = (resolved(written, written), resolved(actual, actual));
     let mut found: Vec<_> = type_difference("the schema", whole, root).into_iter().collect();

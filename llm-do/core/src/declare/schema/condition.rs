@@ -1,4 +1,4 @@
-//! Whether a condition, a JSON Schema about values of another schema, can decide anything.
+//! Checks whether a condition, which is a JSON Schema about values of another schema, can decide anything.
 
 mod keywords;
 
@@ -17,11 +17,11 @@ const MAX_STEPS: usize = 16;
 /// The schema of values about which nothing is known.
 static ANY: Value = Value::Null;
 
-/// Returns why a condition cannot decide about the values of a schema, each fault with its place in the condition, which is called
-/// `when`.
+/// Returns why a condition cannot decide about the values of a schema, each fault with its place in the condition,
+/// which is called `when`.
 ///
-/// Found are unknown keywords, names that no value has, types and constants that no value has, and keywords about other types,
-/// which hold for every value. A condition without faults may hold for no value all the same.
+/// The faults are unknown keywords, property names, types and constants that occur in no value, and keywords for other
+/// types, which hold for every value. A condition without faults may still hold for no value.
 pub(crate) fn condition_faults(condition: &Value, schema: &Value) -> Vec<String> {
     let mut finder = Finder { root: schema, faults: Vec::new() };
     finder.schema(&modern_schema(condition), schema, "when");
@@ -47,7 +47,7 @@ impl<'s> Finder<'s> {
         self.check_closed(condition, schema, place);
     }
 
-    /// Reports an unknown keyword, and one that holds for every value, since it is about values of other types.
+    /// Reports an unknown keyword, and a keyword for other types, which holds for every value.
     fn check_keyword(&mut self, key: &str, schema: &'s Value, kinds: Option<Kinds>, here: &str) {
         if !KEYWORDS.contains(&key) {
             let is_property = matches!(Property::of(self.resolved(schema), key), Property::Declared(_));
@@ -118,7 +118,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// Returns the schema of a property; reports one that no value has.
+    /// Returns the schema of a property; reports a property that no value has.
     fn property(&mut self, schema: &'s Value, name: &str, here: &str) -> &'s Value {
         let schema = self.resolved(schema);
         match Property::of(schema, name) {
@@ -133,7 +133,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// Reports constants of which the schema accepts none.
+    /// Reports constants if the schema accepts none of them.
     fn check_values(&mut self, values: &[Value], schema: &Value, here: &str) {
         let Value::Object(keywords) = schema else { return };
         let mut alone = keywords.clone();
@@ -148,7 +148,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// Reports a condition that refuses a property which each value has.
+    /// Reports a condition that refuses a property that every value has.
     fn check_closed(&mut self, condition: &Value, schema: &'s Value, place: &str) {
         let is_closed = ["additionalProperties", "unevaluatedProperties"].iter().any(|key| condition[*key] == false);
         let is_simple = condition.as_object().is_some_and(|keywords| {
@@ -163,7 +163,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// Follows references, and takes the schema beside `null` of an optional value.
+    /// Follows references, and removes `null` from the schema of an optional value.
     fn resolved(&self, mut schema: &'s Value) -> &'s Value {
         let is_null = |schema: &Value| schema["type"] == "null";
         for _ in 0..MAX_STEPS {

@@ -18,7 +18,7 @@ const MAX_EXPANDED: u64 = 100_000;
 const MAX_HEIGHT: usize = 128;
 /// The maximum nesting depth of schemas that apply to the same value.
 const MAX_HEIGHT_HERE: usize = 32;
-/// The maximum number of patterns in a schema: each is compiled.
+/// The maximum number of patterns in a schema, since each is compiled.
 const MAX_PATTERNS: usize = 200;
 
 /// Returns why a schema that does not come from a Rust type exceeds the limits, if it does.
@@ -52,7 +52,7 @@ fn excess_of(graph: &Graph) -> Option<String> {
     expansion(graph, height_here)
 }
 
-/// Returns why a schema multiplies by its references, if it does: a few lines may demand exponential work.
+/// Returns why a schema multiplies by its references, if it does; a few lines may demand exponential work.
 #[cfg(feature = "mcp")]
 pub(super) fn excess_of_references(schema: &Value) -> Option<String> {
     let graph = Graph::of(schema).ok()?;

@@ -1,4 +1,4 @@
-//! The words for faults of values.
+//! The texts for faults of values.
 
 /// The place of a value inside the one that is validated.
 #[derive(Debug)]

@@ -1,4 +1,5 @@
-//! Validates values against any JSON Schema: one from a file, a program or a model, or with keywords that rules do not cover.
+//! Validates values against any JSON Schema: from a file, a program or a model, or with keywords that the rules do not
+//! support.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, ValidationOptions};
@@ -13,7 +14,7 @@ use super::limits::{MAX_VALUE_DEPTH, is_shallow};
 /// The maximum compiled size of a pattern that does not come from a Rust type, in bytes.
 const MAX_PATTERN_SIZE: usize = 1 << 20;
 
-/// A validator, and its schema.
+/// A validator with its schema.
 #[derive(Debug)]
 pub(super) struct Validator {
     schema: Value,
@@ -32,7 +33,8 @@ impl Validator {
         self.validator.is_valid(value)
     }
 
-    /// Describes the faults without the values, which may be secrets, at most `most`, and returns how many more there are.
+    /// Describes the faults without the values, which may be secrets; returns at most `most` faults, and the number of
+    /// further ones.
     ///
     /// Stops once `is_wanted` returns false.
     pub(super) fn faults(&self, value: &Value, most: usize, is_wanted: &dyn Fn() -> bool) -> (Vec<String>, usize) {
@@ -41,20 +43,20 @@ impl Validator {
         (listed, errors.count())
     }
 
-    /// Describes the first fault, with the value that has it.
+    /// Describes the first fault, including the faulty value.
     pub(super) fn first_fault(&self, value: &Value) -> Option<String> {
         self.validator.iter_errors(value).next().map(|error| error.to_string())
     }
 }
 
-/// Returns why a schema is invalid, if it is: by itself, or for an unresolved reference.
+/// Returns why a schema is invalid, if it is; unresolved references are invalid too.
 pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
     jsonschema::draft202012::new(schema).err().map(|error| error.to_string())
 }
 
 /// Returns why a schema that does not come from a Rust type is rejected, if it is.
 pub(crate) fn untrusted_schema_fault(schema: &Value) -> Option<String> {
-    // A deeper one is refused before it is converted.
+    // A schema that is nested deeper is refused before its conversion.
     let modern = is_shallow(schema, MAX_VALUE_DEPTH).then(|| modern_schema(schema));
     let schema = modern.as_ref().unwrap_or(schema);
     if let Some(excess) = excess(schema) {
@@ -116,7 +118,7 @@ fn known<'a>(error: &ValidationError<'_>, schema: &'a Value) -> impl Iterator<It
 }
 
 /// Returns options that check the formats of JSON Schema and of schemars, none more strictly than the Rust types behind them.
-pub(super) fn options<'a>() -> ValidationOptions<'a> {
+fn options<'a>() -> ValidationOptions<'a> {
     let formats = [
         ("duration", Format::Duration),
         ("ip", Format::Ip),

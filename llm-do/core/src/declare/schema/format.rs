@@ -1,4 +1,4 @@
-//! The formats of texts that Rust types have, none stricter than the type that has it.
+//! The formats of texts in the schemas of Rust types, each no stricter than its type.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -21,10 +21,10 @@ pub(super) enum Format {
     ZonedDateTime,
 }
 
-/// Why a name is not a known format.
+/// Why a format cannot be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FormatError {
-    /// No text is invalid by it.
+    /// The format is unknown, so every text is valid.
     Unknown,
     Unsupported,
 }

@@ -1,4 +1,4 @@
-//! The graph of the subschemas of a schema: which apply to the same value, and which to its parts.
+//! The graph of the subschemas of a schema: those for the same value, and those for its parts.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ pub(super) struct Node {
     pub(super) here: Vec<usize>,
     /// Subschemas for parts of the value.
     pub(super) below: Vec<(Part, usize)>,
-    /// The cost of its own keywords, where 1 is a comparison or two.
+    /// The cost of its own keywords; 1 is a comparison or two.
     pub(super) cost: u64,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Graph {
 pub(super) struct Extent {
     /// The number of schemas after each reference is replaced by its target; a recursive one counts once.
     pub(super) expanded: u64,
-    /// The nesting depth after that.
+    /// The nesting depth after the replacement.
     #[cfg_attr(not(any(feature = "json-schema", test)), expect(dead_code, reason = "a limit on foreign schemas"))]
     pub(super) height: usize,
     /// Whether a schema is recursive.
@@ -72,7 +72,8 @@ impl Graph {
         self.nodes.len()
     }
 
-    /// Returns the maximum depth of nested schemas for the same value; `None` if one applies itself to it.
+    /// Returns the maximum depth of nested schemas for the same value; `None` if a schema applies to the same value
+    /// recursively.
     #[cfg(any(feature = "json-schema", test))]
     pub(super) fn height_here(&self) -> Option<usize> {
         let extent = self.extent_by(&|node| node.here.clone());
@@ -84,7 +85,7 @@ impl Graph {
         self.extent_by(&|node| node.here.iter().copied().chain(node.below.iter().map(|(_, below)| *below)).collect())
     }
 
-    /// Visits all schemas depth first, without recursion: they may be nested as deep as there are schemas.
+    /// Visits all schemas depth first, without recursion, since their nesting is limited only by their number.
     fn extent_by(&self, inner: &dyn Fn(&Node) -> Vec<usize>) -> Extent {
         let mut states: Vec<VisitState> = self.nodes.iter().map(|_| VisitState::New).collect();
         let (mut is_cyclic, mut total, mut highest) = (false, 0, 0);
@@ -161,7 +162,7 @@ impl<'a> Reader<'a> {
             self.keyword(key, value, &mut node)?;
         }
         if ["unevaluatedProperties", "unevaluatedItems"].iter().any(|key| keywords.contains_key(*key)) {
-            // The validator evaluates the adjacent subschemas again to find what they cover.
+            // The validator evaluates the adjacent subschemas again to find the properties that they cover.
             node.here.extend_from_within(..);
         }
         Ok(node)
@@ -219,7 +220,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the schema that a reference of the schema `root` leads to.
+/// Returns the target of a reference of the schema `root`.
 ///
 /// # Errors
 ///
@@ -242,7 +243,7 @@ fn size(value: &Value) -> u64 {
     size.unwrap_or_default() as u64 / 8
 }
 
-/// Returns the cost of matching a pattern: look-around and back-references do not match in linear time.
+/// Returns the cost of matching a pattern; look-around and back-references do not match in linear time.
 fn cost_of(pattern: &str) -> u64 {
     let backtracks = ["(?=", "(?!", "(?<", "(?>", "(?(", "\\k", "\\G"].iter().any(|part| pattern.contains(part))
         || pattern.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Limits on the work of validating values, and on how deeply they may be nested.
+//! Limits on the work of validating values, and on their nesting depth.
 
 use std::collections::HashMap;
 
@@ -26,12 +26,12 @@ pub(crate) fn is_shallow(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// Returns the fault of a schema that is nested too deep to be kept; `what` names it.
+/// Returns the fault of a schema that is nested too deeply to be stored; `what` names it.
 pub(crate) fn depth_fault(what: &str) -> String {
     format!("{what} is nested deeper than {MAX_VALUE_DEPTH} levels; put parts of it into `$defs`")
 }
 
-/// Drops a value without recursion: it may be nested deeper than the stack allows.
+/// Drops a value without recursion, since it may be nested deeper than the stack allows.
 pub(crate) fn dismantle(value: Value) {
     let mut parts = vec![value];
     while let Some(part) = parts.pop() {
@@ -116,7 +116,7 @@ fn has_at_most(value: &Value, most: u64) -> bool {
     true
 }
 
-/// Adds up the work for a value without doing it, each schema once for each part.
+/// Adds up the work for a value without doing it; each schema counts once for each part.
 struct Count<'a> {
     graph: &'a Graph,
     /// The work and the height of a schema for a part, by the address of the part.

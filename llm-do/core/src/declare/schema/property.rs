@@ -1,25 +1,25 @@
-//! What the schema of an object declares about one property.
+//! The declaration of one property in the schema of an object.
 
 use serde_json::Value;
 
 /// The keywords that may declare properties in another schema.
 const ELSEWHERE: [&str; 6] = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if"];
 
-/// What the schema of an object declares about one property.
+/// The declaration of one property in the schema of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Property<'s> {
     /// The property has this schema.
     Declared(&'s Value),
     /// The schema allows properties that it does not declare.
     Allowed,
-    /// The schema neither declares nor refuses the property. Most servers mean that it does not exist.
+    /// The schema neither declares nor refuses the property. Most servers mean that the property does not exist.
     Unmentioned,
     /// No valid object has the property.
     Refused,
 }
 
 impl<'s> Property<'s> {
-    /// Returns what `schema`, in draft 2020-12, declares about the property `name`.
+    /// Returns the declaration of the property `name` in `schema`, which must be in draft 2020-12.
     pub(crate) fn of(schema: &'s Value, name: &str) -> Self {
         if let Some(declared) = schema["properties"].get(name) {
             return Self::Declared(declared);

@@ -1,4 +1,4 @@
-//! Validates values against the schemas that Rust types have, and reports each fault with its place.
+//! Validates values against the schemas of Rust types, and reports each fault with its place.
 
 mod describe;
 mod fields;
@@ -18,17 +18,21 @@ use self::types::Types;
 use super::fault::{Place, missing};
 use super::format::Format;
 
+/// The maximum number of required fields with which rules are [linear](Rules::are_linear): each object is searched for all of them.
+const MAX_REQUIRED: usize = 256;
+
 /// What stands for a value that is not shown.
 const MASKED: &str = "value";
 
-/// A schema as rules. They cover the keywords that schemars writes for Rust types, and most of those that an attribute may add.
+/// A schema as rules. They support the keywords that schemars writes for Rust types, and most keywords that an
+/// attribute may add.
 #[derive(Debug)]
 pub(super) struct Rules {
     /// The rules of each subschema, in the order in which they are checked. The first is the root.
     nodes: Vec<Vec<Rule>>,
 }
 
-/// One keyword, or a few that depend on each other. A number refers to a subschema.
+/// One keyword, or several keywords that depend on each other. A number refers to a subschema.
 #[derive(Debug)]
 enum Rule {
     Never,
@@ -73,19 +77,29 @@ enum SizeBound {
     Max,
 }
 
-/// Describes a fault, given how the value is shown.
+/// Describes a fault, given the shown form of the value.
 type Describe<'d> = dyn Fn(&dyn Display) -> String + 'd;
 
 /// Receives the faults: the value, its place, and the description. Breaks to stop.
 type Report<'r> = dyn FnMut(&Value, &Place<'_>, &Describe<'_>) -> ControlFlow<()> + 'r;
 
 impl Rules {
+    /// Returns whether the work to check a value grows with the value only: each part is checked by one subschema, without patterns.
+    pub(super) fn are_linear(&self) -> bool {
+        self.nodes.iter().flatten().all(|rule| match rule {
+            Rule::Type(_) | Rule::Bound(..) | Rule::Items { .. } => true,
+            Rule::Required(names) => names.len() <= MAX_REQUIRED,
+            Rule::Fields(fields) => !fields.have_patterns(),
+            _ => false,
+        })
+    }
+
     /// Returns whether the value follows the schema.
     pub(super) fn hold(&self, value: &Value) -> bool {
         self.node_holds(0, value)
     }
 
-    /// Describes the first fault, with the value that has it.
+    /// Describes the first fault, including the faulty value.
     pub(super) fn first_fault(&self, value: &Value) -> Option<String> {
         let mut first = None;
         let mut report = |value: &Value, _: &Place<'_>, describe: &Describe<'_>| {
@@ -96,7 +110,8 @@ impl Rules {
         first
     }
 
-    /// Describes the faults without the values, which may be secrets, at most `most`, and returns how many more there are.
+    /// Describes the faults without the values, which may be secrets; returns at most `most` faults, and the number of
+    /// further ones.
     ///
     /// Stops once `is_wanted` returns false.
     pub(super) fn faults(&self, value: &Value, most: usize, is_wanted: &dyn Fn() -> bool) -> (Vec<String>, usize) {

@@ -1,4 +1,4 @@
-//! The subschemas of a schema by number: each has one, even if it is referenced several times.
+//! Numbers the subschemas of a schema; each has one number, even if it is referenced several times.
 
 use std::collections::HashMap;
 

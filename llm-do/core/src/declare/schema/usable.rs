@@ -1,4 +1,4 @@
-//! The usable parts of a schema from a server, whose author cannot be asked to correct it.
+//! The usable parts of a schema from a server, which the user cannot correct.
 
 use llm_do_providers::modern_schema;
 use serde_json::{Map, Value, json};
@@ -8,17 +8,17 @@ use super::excess::{excess_of_references, excess_of_size};
 use super::foreign::{Rejection, rejection, untrusted_schema_fault};
 use super::graph::target;
 
-/// The maximum number of parts that are left out one by one: each needs a build of the validator.
+/// The maximum number of parts that are removed one by one, since each requires a build of the validator.
 const MOST_PARTS: usize = 32;
 
-/// A schema of which each part can be used.
+/// A schema whose parts are all usable.
 #[derive(Debug)]
 pub(crate) struct UsableSchema {
     /// The schema in draft 2020-12, without invalid parts.
     pub(crate) schema: Value,
-    /// The schema by which values are checked, if that is another one: without parts that cannot be checked here.
+    /// The schema for checks, if it is a different one, without parts that cannot be checked here.
     pub(crate) checked: Option<Value>,
-    /// What was left out, a phrase each.
+    /// The removed parts, each described by a phrase.
     pub(crate) notes: Vec<String>,
 }
 
@@ -27,7 +27,8 @@ impl UsableSchema {
     ///
     /// # Errors
     ///
-    /// Returns why no part is usable: the schema is too large, too deeply nested, or multiplies by its references.
+    /// Returns an error if no part is usable: the schema is too large, nested too deeply, or multiplies by its
+    /// references.
     pub(crate) fn of(schema: &Value) -> Result<Self, String> {
         if let Some(excess) = excess_of_size(schema) {
             return Err(excess);
@@ -52,7 +53,7 @@ impl UsableSchema {
         remove_references(checked, &root, "#", &mut self.notes);
     }
 
-    /// Removes what the validator rejects, one part at a time.
+    /// Removes the parts that the validator rejects, one at a time.
     fn remove_rejected(&mut self) {
         for _ in 0..MOST_PARTS {
             let Some(checked) = &mut self.checked else { return };
@@ -67,7 +68,7 @@ impl UsableSchema {
         }
     }
 
-    /// Drops the check if it cannot be built all the same.
+    /// Drops the check if its validator still cannot be built.
     fn finish(&mut self) {
         let Some(checked) = &mut self.checked else { return };
         if let Some(fault) = untrusted_schema_fault(checked) {
@@ -77,7 +78,7 @@ impl UsableSchema {
     }
 }
 
-/// Removes references that lead out of the schema `root`.
+/// Removes references that lead outside of the schema `root`.
 fn remove_references(schema: &mut Value, root: &Value, place: &str, notes: &mut Vec<String>) {
     match schema {
         Value::Object(keywords) => {
@@ -109,7 +110,8 @@ fn remove_references(schema: &mut Value, root: &Value, place: &str, notes: &mut 
     }
 }
 
-/// Removes the keyword at a place, or that contains it if it is an item of a list; returns its place.
+/// Removes the keyword at a place, or the keyword that contains the place if it is an item of a list; returns its
+/// place.
 fn remove(schema: &mut Value, place: &str) -> Option<String> {
     let (mut parent, mut key) = place.rsplit_once('/')?;
     if schema.pointer(parent).is_some_and(Value::is_array) {
@@ -130,7 +132,7 @@ fn remove(schema: &mut Value, place: &str) -> Option<String> {
     Some(removed)
 }
 
-/// Allows further properties: those of a removed pattern would be refused as such.
+/// Allows further properties, since properties of a removed pattern would be refused otherwise.
 fn open(keywords: &mut Map<String, Value>) {
     keywords.remove("additionalProperties");
     keywords.remove("unevaluatedProperties");

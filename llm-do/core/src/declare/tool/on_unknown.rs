@@ -1,8 +1,8 @@
-//! What is done about a call that began, and whose outcome is not known.
+//! The setting for calls with an unknown outcome.
 
 use serde::{Deserialize, Serialize};
 
-/// What is done about a call that began before and whose outcome is not known, such as after its process died in it.
+/// What happens to a call that began before and has an unknown outcome, such as after its process died in it.
 ///
 /// It is set for a tool by [`#[tool(on_unknown = ..)]`](macro@llm_do_macros::tool) or
 /// [`FunctionTool::on_unknown`](crate::plane::function_tool::FunctionTool::on_unknown), for the members of a toolset by
@@ -13,18 +13,18 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OnUnknown {
-    /// The approver is asked what happened. Without one, the call is reported, as by [`Report`](Self::Report).
+    /// The approver is asked what happened. Without an approver, the call is reported, as by [`Report`](Self::Report).
     #[default]
     Ask,
     /// The call fails with [`OutcomeUnknown`](crate::base::error::CallError::OutcomeUnknown), which code and models may handle.
     Report,
-    /// The call is made again, once the rules approve it as if it were made for the first time. For tools that give a service their
-    /// [idempotency key](crate::plane::context::CallContext::idempotency_key).
+    /// The call is repeated, once the rules approve it like a first call. For tools that pass their [idempotency
+    /// key](crate::plane::context::CallContext::idempotency_key) to a service.
     Rerun,
 }
 
 impl OnUnknown {
-    /// Returns the word for it, as in JSON.
+    /// Returns its name in JSON.
     #[doc(hidden)]
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -35,7 +35,7 @@ impl OnUnknown {
         }
     }
 
-    /// Returns the rank by caution: of several settings, the highest covers all.
+    /// Returns the rank by caution: of several settings, the highest applies.
     pub(crate) fn caution(self) -> u8 {
         match self {
             Self::Rerun => 0,

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use serde_json::Value;
 
 use super::tool_return::shallow;
-use super::{ResultForm, ToolOutput, ToolReturn};
+use super::{ToolOutput, ToolReturn};
 use crate::base::error::BoxError;
 
 /// The error of a function.
@@ -64,7 +64,7 @@ impl Nested {
     /// # Errors
     ///
     /// Never returns: nothing implements [`Single`].
-    pub fn finish<T: Single, E>(self, _: Result<T, E>, _: ResultForm) -> Result<ToolReturn, Failure> {
+    pub fn finish<T: Single, E>(self, _: Result<T, E>) -> Result<ToolReturn, Failure> {
         Err(Failure("a `Result` inside a `Result`".into()))
     }
 }
@@ -97,7 +97,7 @@ impl Json {
     /// # Errors
     ///
     /// Returns the function's error, or that the value is nested too deep.
-    pub fn finish(self, returned: impl ReturnsJson, _: ResultForm) -> Result<ToolReturn, Failure> {
+    pub fn finish(self, returned: impl ReturnsJson) -> Result<ToolReturn, Failure> {
         let value = returned.into_json().and_then(shallow).map_err(Failure)?;
         Ok(value.into())
     }
@@ -156,12 +156,8 @@ impl WithSource {
     /// # Errors
     ///
     /// Returns the function's error.
-    pub fn finish<T: ToolOutput, E: Into<BoxError>>(
-        self,
-        returned: Result<T, E>,
-        form: ResultForm,
-    ) -> Result<ToolReturn, Failure> {
-        self.value(returned).and_then(|value| value.into_return(form)).map_err(Failure)
+    pub fn finish<T: ToolOutput, E: Into<BoxError>>(self, returned: Result<T, E>) -> Result<ToolReturn, Failure> {
+        self.value(returned).and_then(ToolOutput::into_return).map_err(Failure)
     }
 
     /// Returns the value unchanged.
@@ -197,12 +193,8 @@ impl WithText {
     /// # Errors
     ///
     /// Returns the text of the function's error.
-    pub fn finish<T: ToolOutput, E: Display>(
-        self,
-        returned: Result<T, E>,
-        form: ResultForm,
-    ) -> Result<ToolReturn, Failure> {
-        WithSource.finish(returned.map_err(|error| error.to_string()), form)
+    pub fn finish<T: ToolOutput, E: Display>(self, returned: Result<T, E>) -> Result<ToolReturn, Failure> {
+        WithSource.finish(returned.map_err(|error| error.to_string()))
     }
 
     /// As [`WithSource::value`].
@@ -238,7 +230,7 @@ impl WithError {
     /// # Errors
     ///
     /// Never returns: nothing implements [`ToolError`].
-    pub fn finish<T: ToolOutput, E: ToolError>(self, _: Result<T, E>, _: ResultForm) -> Result<ToolReturn, Failure> {
+    pub fn finish<T: ToolOutput, E: ToolError>(self, _: Result<T, E>) -> Result<ToolReturn, Failure> {
         Err(Failure("an error that cannot be displayed".into()))
     }
 
@@ -279,8 +271,8 @@ impl Plain {
     /// # Errors
     ///
     /// Returns why the value cannot be written as JSON.
-    pub fn finish<T: ToolOutput>(self, returned: T, form: ResultForm) -> Result<ToolReturn, Failure> {
-        returned.into_return(form).map_err(Failure)
+    pub fn finish<T: ToolOutput>(self, returned: T) -> Result<ToolReturn, Failure> {
+        returned.into_return().map_err(Failure)
     }
 
     /// As [`WithSource::value`].

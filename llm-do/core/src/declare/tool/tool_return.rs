@@ -1,15 +1,13 @@
 //! The result of a call: how functions return it, and how typed callers decode it.
 
-use std::borrow::Cow;
-
 use llm_do_providers::Attachment;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde::ser::Error;
 use serde_json::Value;
 
-use super::ResultForm;
 use crate::base::error::{BoxError, Fault};
+use crate::base::json::Json;
 use crate::declare::nesting;
 use crate::declare::subtask::SubtaskRequest;
 
@@ -36,51 +34,15 @@ use crate::declare::subtask::SubtaskRequest;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
 pub struct ToolReturn {
-    pub(crate) content: Content,
+    pub(crate) content: Json,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) note: Option<String>,
     /// The task whose result replaces the value.
     pub(crate) subtask: Option<Box<SubtaskRequest>>,
 }
 
-/// The value of a result.
-#[derive(Clone, Debug)]
-pub(crate) enum Content {
-    Value(Value),
-    /// JSON text, in [`ResultForm::Text`]: the caller reads it, and events have it as it is.
-    Json(String),
-}
-
-impl Default for Content {
-    fn default() -> Self {
-        Self::Value(Value::Null)
-    }
-}
-
-impl PartialEq for Content {
-    fn eq(&self, other: &Self) -> bool {
-        self.to_value() == other.to_value()
-    }
-}
-
-impl Content {
-    fn to_value(&self) -> Cow<'_, Value> {
-        match self {
-            Self::Value(value) => Cow::Borrowed(value),
-            Self::Json(json) => Cow::Owned(serde_json::from_str(json).unwrap_or_default()),
-        }
-    }
-
-    pub(crate) fn into_value(self) -> Value {
-        match self {
-            Self::Value(value) => value,
-            Self::Json(json) => serde_json::from_str(&json).unwrap_or_default(),
-        }
-    }
-}
-
 impl ToolReturn {
-    /// Creates a result from a text, which the model reads as it is.
+    /// Creates a result from a text, which the model reads unchanged.
     pub fn text(text: impl Into<String>) -> Self {
         Value::String(text.into()).into()
     }
@@ -92,6 +54,11 @@ impl ToolReturn {
     /// Returns an error if the value cannot be written as JSON of at most 128 levels of arrays and objects.
     pub fn json(value: &impl Serialize) -> Result<Self, serde_json::Error> {
         Ok(nesting::to_value(value).map_err(|fault| serde_json::Error::custom(fault.model_message()))?.into())
+    }
+
+    /// Creates a result from JSON.
+    pub(crate) fn from_json(content: Json) -> Self {
+        Self { content, attachments: Vec::new(), note: None, subtask: None }
     }
 
     /// Hands the call over to a worker: the worker's answer becomes the tool's result.
@@ -115,48 +82,25 @@ impl ToolReturn {
     /// Returns the value that the model reads.
     #[must_use]
     pub fn value(&self) -> &Value {
-        match &self.content {
-            Content::Value(value) => value,
-            // Who can call this gets a value: a caller that asked for text takes it instead.
-            Content::Json(_) => &Value::Null,
-        }
+        self.content.value()
     }
 
     /// Returns the value that the model reads, mutably.
     pub fn value_mut(&mut self) -> &mut Value {
-        if let Content::Json(_) = &self.content {
-            self.content = Content::Value(std::mem::take(&mut self.content).into_value());
-        }
-        let Content::Value(value) = &mut self.content else { unreachable!("text was replaced by its value") };
-        value
+        self.content.value_mut()
     }
 
     /// Returns the value as JSON text.
     pub(crate) fn into_json(self) -> String {
-        match self.content {
-            Content::Value(value) => value.to_string(),
-            Content::Json(json) => json,
-        }
+        self.content.into_text()
     }
 
-    /// Returns the value as a model reads it: a text as it is, everything else as JSON.
+    /// Returns the value as a model reads it: a text unchanged, all other values as JSON.
     pub(crate) fn into_text(self) -> String {
-        match self.content {
-            Content::Value(Value::String(text)) => text,
-            Content::Value(value) => value.to_string(),
-            // A text is written with quotes and escapes.
-            Content::Json(json) if json.starts_with('"') => serde_json::from_str(&json).unwrap_or(json),
-            Content::Json(json) => json,
-        }
+        self.content.into_plain()
     }
 
-    /// Returns a copy of the value, however it was written.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn to_value(&self) -> Value {
-        self.content.to_value().into_owned()
-    }
-
-    /// Returns the value, however it was written.
+    /// Returns the value.
     pub(crate) fn into_value(self) -> Value {
         self.content.into_value()
     }
@@ -175,7 +119,7 @@ impl ToolReturn {
 
 impl From<Value> for ToolReturn {
     fn from(value: Value) -> Self {
-        Self { content: Content::Value(value), ..Self::default() }
+        Self::from_json(value.into())
     }
 }
 
@@ -188,25 +132,20 @@ impl From<Value> for ToolReturn {
 )]
 pub trait ToolOutput {
     #[doc(hidden)]
-    fn into_return(self, form: ResultForm) -> Result<ToolReturn, BoxError>;
+    fn into_return(self) -> Result<ToolReturn, BoxError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> ToolOutput for T {
-    fn into_return(self, form: ResultForm) -> Result<ToolReturn, BoxError> {
-        if form == ResultForm::Text
-            && let Some(json) = nesting::to_text(&self)
-        {
-            return Ok(ToolReturn { content: Content::Json(json), ..ToolReturn::default() });
-        }
-        Ok(nesting::into_value(self).map_err(|fault| unwritten(&fault))?.into())
+    fn into_return(self) -> Result<ToolReturn, BoxError> {
+        nesting::into_json(self).map(ToolReturn::from_json).map_err(|fault| unwritten(&fault))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl ToolOutput for ToolReturn {
-    fn into_return(mut self, _: ResultForm) -> Result<ToolReturn, BoxError> {
-        *self.value_mut() = shallow(std::mem::take(self.value_mut()))?;
+    fn into_return(mut self) -> Result<ToolReturn, BoxError> {
+        self.content = shallow(self.content.into_value())?.into();
         Ok(self)
     }
 }
@@ -216,7 +155,7 @@ pub(super) fn shallow(value: Value) -> Result<Value, BoxError> {
     nesting::shallow(value).map_err(|fault| unwritten(&fault))
 }
 
-/// Returns the error of a function whose result cannot be passed on as JSON.
+/// Returns the error of a function whose result cannot be written as JSON.
 fn unwritten(fault: &Fault) -> BoxError {
     format!("invalid result: {}", fault.model_message()).into()
 }

@@ -1,4 +1,4 @@
-//! Errors that keep their type in a journal: those that are written as JSON and read back.
+//! Errors that keep their type in a journal, where they are stored as JSON.
 
 use std::error::Error;
 use std::marker::PhantomData;
@@ -19,8 +19,8 @@ const MAX_DEPTH: usize = 32;
 
 /// An error that keeps its type in a journal.
 ///
-/// Deserialized for `'static`, and not for any lifetime: for a type with a `&'static str`, the other bound would be an error of the
-/// compiler in place of a choice. Reading such an error fails, and it keeps its text.
+/// Deserialized for `'static`, and not for any lifetime: for a type with a `&'static str`, the other bound would be a
+/// compiler error instead of a choice. Deserializing such an error fails, and it keeps only its text.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a journal cannot keep errors of the type `{Self}`",
@@ -37,7 +37,7 @@ impl<E: Error + Serialize + Deserialize<'static> + Send + Sync + 'static> TypedE
 impl ErrorType {
     /// Stores errors of the type `E`.
     #[must_use]
-    pub const fn of<E: TypedError>() -> Self {
+    pub const fn for_error<E: TypedError>() -> Self {
         Self::new(write::<E>, read::<E>)
     }
 }
@@ -69,7 +69,7 @@ pub struct ErrorProbe<R>(PhantomData<R>);
 
 impl<T, E: TypedError> ErrorProbe<Result<T, E>> {
     #[doc(hidden)]
-    pub const TYPE: Option<ErrorType> = Some(ErrorType::of::<E>());
+    pub const TYPE: Option<ErrorType> = Some(ErrorType::for_error::<E>());
 }
 
 /// The fallback of [`ErrorProbe`] for other types.
@@ -195,7 +195,7 @@ mod tests {
     fn recorded(error: CallError, types: &dyn ErrorTypes) -> CallError {
         let (text, CallError::Failed { tool, .. }) = (chain(&error), &error) else { unreachable!() };
         let tool = tool.clone();
-        let written = serde_json::to_string(&Failure::of(error, &Types).unwrap()).unwrap();
+        let written = serde_json::to_string(&Failure::from_error(error, &Types).unwrap()).unwrap();
         let error = serde_json::from_str::<Failure>(&written).unwrap().into_error(&tool, types);
         assert_eq!(chain(&error), text, "{written}");
         error
@@ -275,7 +275,7 @@ mod tests {
         let error = old.into_error("pay", &Types);
         assert_eq!(chain(&error), "`pay` failed: above the limit of 5");
         assert!(error.downcast_ref::<Refused>().is_none());
-        let plain = Failure::of(failed("other", Refused::Limit { cents: 5 }), &Types).unwrap();
+        let plain = Failure::from_error(failed("other", Refused::Limit { cents: 5 }), &Types).unwrap();
         assert_eq!(serde_json::to_value(plain).unwrap(), json!({ "failed": "above the limit of 5" }));
     }
 }

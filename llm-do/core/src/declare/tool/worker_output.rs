@@ -22,7 +22,7 @@ pub trait WorkerOutput {
     #[doc(hidden)]
     fn schema() -> Value;
 
-    /// Returns the value as it is used, or why it is invalid.
+    /// Returns the value in the form in which it is used, or the reason why it is invalid.
     #[doc(hidden)]
     fn check(value: Value) -> Result<Value, Fault>;
 }

@@ -1,17 +1,17 @@
-//! Compile-time checks of declarations, with error messages of our own.
+//! Compile-time checks of declarations, with specific error messages.
 
 use super::OUTPUT_TOOL;
 use super::member::{MAX_NAME, Member, holds};
 use super::text::{Text, same};
 
-/// Fits two names of at most 64 bytes each, and the text around them.
+/// Has room for two names of at most 64 bytes each, and the text around them.
 type Message = Text<320>;
 
 /// Checks that a declaration of `item` has no two tools of the same shown name.
 ///
 /// # Panics
 ///
-/// Panics at compile time if it has; the message contains the name.
+/// Panics at compile time if two tools have the same shown name; the message contains the name.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_unique(item: &str, lists: &[&[Member]]) {
@@ -48,7 +48,7 @@ const fn panic_duplicate(item: &str, first: &Member, second: &Member) -> ! {
     text.push(first.shown());
     text.push("` in the toolsets of `");
     text.push(item);
-    // A tool under its registered name can get a prefix; one with a prefix needs another.
+    // A tool under its registered name can get a prefix; a tool with a prefix needs a different one.
     if same(first.shown(), first.tool()) && same(second.shown(), second.tool()) {
         text.push("`; list each tool once, or rename one with `prefixed(\"..\", ..)`");
     } else {
@@ -57,7 +57,7 @@ const fn panic_duplicate(item: &str, first: &Member, second: &Member) -> ! {
     panic!("{}", text.as_str())
 }
 
-/// Checks the names that a prefix makes of the members' names.
+/// Checks the prefixed names of the members.
 ///
 /// # Panics
 ///
@@ -97,7 +97,7 @@ const fn panic_name(prefix: &str, name: &str, words: &str) -> ! {
 ///
 /// # Panics
 ///
-/// Panics at compile time if one is not; the message contains its name.
+/// Panics at compile time if a tool is missing; the message contains its name.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[Member]) {
@@ -107,7 +107,7 @@ pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[M
             let mut text = Message::new();
             text.push("`");
             text.push(pick);
-            // A group: name the tool that is missing.
+            // A picked group may be missing only in part, so the message names the tool.
             if picked.len() > 1 {
                 text.push("` contains `");
                 text.push(picked[next].tool());

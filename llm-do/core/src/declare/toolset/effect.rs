@@ -1,8 +1,8 @@
 //! The strongest effect among the tools of a toolset, which the compiler compares with the effect that a tool declares.
 //!
-//! A worker has no effect of its own: it has those of its tools, some of which may be workers again. Workers can list each
-//! other, and a constant that depends on itself is an error. So each constant is computed for a [`Depth`]: what a worker
-//! can do through at most so many further workers.
+//! A worker has no effect of its own, but the effects of its tools, some of which may be workers. Workers can list each
+//! other, and a constant that depends on itself is an error. So each constant is computed for a [`Depth`]: the maximum
+//! number of further workers through which a worker can act.
 
 use std::marker::PhantomData;
 
@@ -68,7 +68,7 @@ impl<Left: HasEffects, Right: HasEffects> HasEffects for StrongerOf<Left, Right>
     const STRONGEST: StrongestEffect = Left::STRONGEST.or(Right::STRONGEST);
 }
 
-/// An item without what its model can call.
+/// An item without the items that its model can call.
 #[derive(Debug)]
 pub struct OwnEffect<Item>(PhantomData<Item>);
 
@@ -76,7 +76,7 @@ impl<Item: Keyed> HasEffects for OwnEffect<Item> {
     const STRONGEST: StrongestEffect = Item::OWN;
 }
 
-/// An item with what its model can call.
+/// An item with the items that its model can call.
 #[derive(Debug)]
 pub struct ItemEffects<Item, D>(PhantomData<(Item, D)>);
 
@@ -85,7 +85,7 @@ impl<Item: Keyed, D: Depth> HasEffects for ItemEffects<Item, D> {
         Item::OWN.or(<Item::Calls<D> as HasEffects>::STRONGEST.through(Item::OWN.member));
 }
 
-/// What the model of a worker can call.
+/// The items that the model of a worker can call.
 #[derive(Debug)]
 pub struct CallsOf<Worker, D>(PhantomData<(Worker, D)>);
 
@@ -99,7 +99,7 @@ pub trait CallsAt<D: Depth> {
     const STRONGEST: StrongestEffect;
 }
 
-/// How many workers may be between a toolset and a tool.
+/// The maximum number of workers between a toolset and a tool.
 pub trait Depth {
     /// The effects of an item.
     type Of<Item: Keyed>: HasEffects;
@@ -127,7 +127,7 @@ type TwoMore<D> = OneMore<OneMore<D>>;
 /// recursion limit of the compiler, 128.
 pub type EightWorkers = TwoMore<TwoMore<TwoMore<TwoMore<NoWorker>>>>;
 
-/// Includes every tool, so that nothing is left out.
+/// Includes every tool.
 enum EveryTool {}
 
 impl Includes for EveryTool {
@@ -152,11 +152,11 @@ pub trait NotToolset {
 
 impl<T, D> NotToolset for EffectProbe<T, D> {}
 
-/// Checks that nothing in the toolsets of `item` has a stronger effect than the one that `item` declares.
+/// Checks that no item in the toolsets of `item` has a stronger effect than the one that `item` declares.
 ///
 /// # Panics
 ///
-/// Panics at compile time if something has; the message contains its name and both effects.
+/// Panics at compile time if one has; the message contains its name and both effects.
 #[track_caller]
 pub const fn assert_effect(item: &str, declared: Effect, found: StrongestEffect) {
     if found.effect.severity() > declared.severity() {
@@ -194,7 +194,7 @@ const fn panic_stronger(item: &str, declared: Effect, found: &StrongestEffect) -
     panic!("{}", text.as_str())
 }
 
-/// Appends the stronger effect, and what to do.
+/// Appends the stronger effect, and how to fix it.
 const fn push_effect(text: &mut Message, declared: Effect, found: &StrongestEffect) {
     if matches!(found.effect, Effect::Undeclared) {
         push(text, &["declares no effect; leave `", found.member, "` out"]);

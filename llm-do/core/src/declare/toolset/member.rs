@@ -144,7 +144,7 @@ pub(crate) const fn unprefixed<const N: usize>(prefix: &str, members: &[Member])
     all
 }
 
-/// Returns how many of `members` are in `picks` if `are_kept`, otherwise how many are not.
+/// Returns the number of `members` that are in `picks` if `are_kept`, otherwise of those that are not.
 #[doc(hidden)]
 #[must_use]
 pub const fn count_picked(members: &[Member], picks: &[&[Member]], are_kept: bool) -> usize {

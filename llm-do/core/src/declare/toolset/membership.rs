@@ -5,9 +5,9 @@
 //! type-level list of digits, since digits can be distinguished as types. At run time the names themselves are
 //! compared, so a hash collision cannot permit a call; and the registry rejects two tools of the same name.
 //!
-//! The compiler evaluates a declaration for each call, so its work matters; `benches/compile` measures it. That is
-//! why the tool is a parameter of the answers and not of the traits: what holds for a list is then proved once for
-//! all calls. A list is searched only up to the first yes.
+//! The compiler evaluates a declaration for each call, so its work matters; `benches/compile` measures it. That is why
+//! the tool is a parameter of the answers and not of the traits: a property of a list is then proved once for all
+//! calls. A list is searched only up to the first yes.
 
 use std::marker::PhantomData;
 
@@ -27,9 +27,9 @@ pub trait Includes {
 pub trait Keyed {
     /// The hash of its registered name.
     type Key: Key;
-    /// The effects of what its model can call, if it is a worker.
+    /// The effects of the items that its model can call, if it is a worker.
     type Calls<D: Depth>: HasEffects;
-    /// The effect that it declares; for a worker, that of what the provider of its model runs.
+    /// The effect that it declares; for a worker, the effect of the tools that its model's provider runs.
     const OWN: StrongestEffect;
 }
 
@@ -49,7 +49,7 @@ pub trait Answer {
     type AndIn<Toolset: Includes, T: Keyed>: Answer;
     /// `Yes` if this is `No` and `Toolset` includes `T`.
     type NotButIn<Toolset: Includes, T: Keyed>: Answer;
-    /// `Effects` if this is `Yes`, else none.
+    /// `Effects` if this is `Yes`, otherwise none.
     type Keep<Effects: HasEffects>: HasEffects;
 }
 

@@ -12,7 +12,7 @@ const fn hashed(hash: u64, byte: u8) -> u64 {
 pub(super) struct Text<const N: usize> {
     bytes: [u8; N],
     length: usize,
-    /// The FNV-1a hash of the text: names are compared pairwise, and most differ in the hash, which takes one step.
+    /// The FNV-1a hash of the text. Names are compared pairwise, and comparing hashes takes the compiler one step.
     hash: u64,
 }
 
@@ -21,7 +21,7 @@ impl<const N: usize> Text<N> {
         Self { bytes: [0; N], length: 0, hash: FNV_OFFSET }
     }
 
-    /// Appends as much of `text` as fits; check with [`fits`](Self::fits) first if all of it is needed.
+    /// Appends the part of `text` that fits; call [`fits`](Self::fits) first if the full text is required.
     pub(super) const fn push(&mut self, text: &str) {
         let text = text.as_bytes();
         let mut index = 0;

@@ -13,7 +13,7 @@ use crate::base::usage::seconds;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
-/// Converts a worker file without faults.
+/// Converts a worker file that has no faults.
 pub(super) fn from_file(file: WorkerFile) -> ReadWorker {
     let WorkerFile { keys, instructions, .. } = file;
     let tools = keys.tools().map(|tool| (tool_name(&tool.value).to_owned(), tool.place.line)).collect();
@@ -34,7 +34,7 @@ pub(super) fn from_file(file: WorkerFile) -> ReadWorker {
     ReadWorker { spec, tools, skills, context, servers, unread_class }
 }
 
-/// Sets a key of a file. [`keys`] is the way back.
+/// Sets a key of a file. [`keys`] is the inverse.
 fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
     match (name, value) {
         ("name", file::Value::Text(name)) => spec.name = name,
@@ -57,11 +57,15 @@ fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
         ("max_turns", file::Value::Count(turns)) => spec.max_turns = small(turns),
         ("retries", file::Value::Count(retries)) => spec.retries = small(retries),
         ("limits", file::Value::Limits(limits)) => spec.limits = Some(decoded(limits, in_words)),
+        ("max_result", file::Value::Count(bytes)) => spec.max_result = Some(bytes),
+        ("attachments", file::Value::Attachments(policy)) => spec.attachments = decoded(policy, in_words),
         ("timeout", file::Value::Duration(timeout)) => spec.timeout = Some(timeout),
         ("input_schema", file::Value::Json(schema)) => spec.input_schema = Some(value_of(schema)),
         ("input_model_ref", file::Value::InputModel(InputModel::Item(name))) => spec.input_of = Some(name),
         ("input_model_ref", file::Value::InputModel(InputModel::Python(_))) => {}
         ("output_schema", file::Value::Json(schema)) => spec.output_schema = Some(value_of(schema)),
+        ("hybrid", file::Value::Text(tool)) => spec.hybrid = Some(tool),
+        ("shadow", file::Value::Shadow(keys)) => spec.shadow = shadow(keys),
         (name, value) => unreachable!("the reader has no key `{name}` with the value {value:?}"),
     }
 }
@@ -86,12 +90,29 @@ pub(super) fn keys(spec: &WorkerSpec) -> Vec<(&'static str, Value)> {
         ("max_turns", Some(json!(spec.max_turns)).filter(|_| spec.max_turns != default.max_turns)),
         ("retries", Some(json!(spec.retries)).filter(|_| spec.retries != default.retries)),
         ("limits", spec.limits.as_ref().map(|limits| json!(limits))),
+        ("max_result", spec.max_result.map(|bytes| json!(bytes))),
+        ("attachments", Some(json!(spec.attachments)).filter(|_| spec.attachments != default.attachments)),
         ("timeout", spec.timeout.map(in_words)),
         ("input_schema", spec.input_schema.clone()),
         ("input_model_ref", spec.input_of.as_ref().map(|name| json!(name))),
         ("output_schema", spec.output_schema.clone()),
+        ("hybrid", spec.hybrid.as_ref().map(|tool| json!(tool))),
+        ("shadow", spec.shadow.as_ref().map(|(tool, every)| json!({ "with": tool, "every": every }))),
     ];
     keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// Converts the keys of a shadow; `None` if its tool has a fault.
+fn shadow(keys: Vec<Entry>) -> Option<(String, u64)> {
+    let (mut with, mut every) = (None, 1);
+    for Entry { value, .. } in keys {
+        match value {
+            file::Value::Text(tool) => with = Some(tool),
+            file::Value::Count(count) => every = count,
+            value => unreachable!("the reader has no such value of a shadow: {value:?}"),
+        }
+    }
+    Some((with?, every))
 }
 
 /// Returns a duration as limits are serialized.
@@ -102,7 +123,8 @@ fn in_words(time: Duration) -> Value {
     json!(Time(Some(time)))
 }
 
-/// Returns a duration as settings are serialized. A number of seconds near `Duration::MAX` would be read as more than that.
+/// Returns a duration in the form in which settings are serialized. A number of seconds near `Duration::MAX` would be
+/// rounded up beyond it.
 fn in_seconds(time: Duration) -> Value {
     json!(time.min(Duration::from_secs(u64::MAX >> 1)).as_secs_f64())
 }
@@ -178,7 +200,7 @@ fn web_search(settings: Vec<Entry>) -> WebSearch {
     search
 }
 
-/// Decodes settings or limits: their fields have the names of the keys, which a test checks.
+/// Decodes settings, limits or a policy: their fields have the names of the keys, which a test checks.
 fn decoded<T: DeserializeOwned>(entries: Vec<Entry>, duration: fn(Duration) -> Value) -> T {
     let field = |Entry { name, value, .. }: Entry| {
         let value = match value {

@@ -9,6 +9,7 @@ use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
 use crate::base::usage::Limits;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
@@ -32,8 +33,13 @@ fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
     spec = spec.model("test:a").compatible_models(["test:*"]).settings(Settings::new().seed(1)).retries(1);
     spec = spec.server_side_tools([ServerSideTool::WebFetch]).output_mode(OutputMode::Tool).max_turns(1);
     spec = spec.limits(Limits::new()).timeout(Duration::MAX).input_schema(json!({})).output_schema(json!({}));
-    spec = spec.effect(Effect::ReadOnly).effect_reason("e");
+    spec = spec
+        .effect(Effect::ReadOnly)
+        .effect_reason("e")
+        .max_result(2_000)
+        .attachments(AttachmentPolicy::new().count(1));
     spec.input_of = Some("d".to_owned());
+    spec = spec.hybrid("f").shadow("f", 2);
     let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
     // `toolsets` stands for `tools` too.
     let others = ["tools", "skills", "context", "mcp_servers"];
@@ -190,6 +196,8 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
             None => spec.compatible_models(globs),
         };
         spec.timeout = millis.map(|millis| Duration::from_millis(u64::from(millis) + 1));
+        spec.attachments.count = millis;
+        spec.max_result = millis.map(|bytes| u64::from(bytes) + 1_024);
         (spec.limits, spec.input_schema, spec.output_schema) = (limits, input, output);
         spec
     })

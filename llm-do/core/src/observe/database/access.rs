@@ -1,4 +1,4 @@
-//! How a database is reached: by its threads, or in a simulation by the only thread that there is.
+//! How a database is accessed: by its own threads, or by the only thread of a simulation.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -19,11 +19,11 @@ pub(super) enum Access {
     Simulated(Process),
 }
 
-/// A thread that writes, and threads that read, each with a connection of its own.
+/// A thread that writes and threads that read, each with its own connection.
 pub(super) struct Threads {
     writer: Writer,
     readers: Readers,
-    /// Only looks whether a process has written: so it neither waits for writes nor delays them.
+    /// A connection that only detects writes of other processes, so it neither waits for writes nor delays them.
     watcher: Mutex<Connection>,
 }
 
@@ -51,7 +51,7 @@ impl Access {
         }
     }
 
-    /// Queues a read; `then` gets its result.
+    /// Queues a read; calls `then` with its result.
     pub(super) fn read<T, F, D>(&self, read: F, then: D)
     where
         T: Send + 'static,
@@ -65,7 +65,7 @@ impl Access {
         }
     }
 
-    /// Queues giving back the space of deleted rows.
+    /// Queues returning the space of deleted rows to the file system.
     pub(super) fn shrink(&self, then: impl FnOnce(Result<(), DatabaseError>) + Send + 'static) {
         match self {
             Self::Threads(threads) => threads.writer.shrink(then),
@@ -74,7 +74,7 @@ impl Access {
         }
     }
 
-    /// Returns a number that has changed if any process has written since the last look.
+    /// Returns a number that changes whenever any process has written since the last call.
     pub(super) fn version(&self, path: &Arc<Path>) -> Result<i64, DatabaseError> {
         match self {
             Self::Threads(threads) => {
@@ -87,7 +87,7 @@ impl Access {
         }
     }
 
-    /// Works off what is queued, before the caller blocks: a simulation has no thread that does it meanwhile.
+    /// Processes the queue before the caller blocks, since a simulation has no other thread to process it.
     #[cfg(test)]
     pub(super) fn settle(&self) {
         if let Self::Simulated(process) = self {

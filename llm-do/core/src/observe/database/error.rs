@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 
-/// The error of a database. Cloned for each of the writes that failed together.
+/// The error of a database. All writes of a failed commit share it.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum DatabaseError {
     /// SQLite failed.
@@ -35,7 +35,7 @@ impl DatabaseError {
         Self::Io { path: Arc::clone(path), source: Arc::new(source) }
     }
 
-    /// Returns whether the file works, but contains a value that cannot be read: trying again would fail again.
+    /// Returns whether the file works, but contains a value that cannot be read, so that a retry would fail again.
     pub(crate) fn is_invalid_value(&self) -> bool {
         let Self::Sqlite { source, .. } = self else { return matches!(self, Self::Panicked { .. }) };
         matches!(
@@ -59,7 +59,7 @@ impl DatabaseError {
         path
     }
 
-    /// Returns the error as one of input and output, without the path.
+    /// Returns the error as an I/O error without the path.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Sqlite { source, .. } => io::Error::new(kind(&source), source),

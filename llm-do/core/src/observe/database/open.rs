@@ -10,30 +10,31 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction,
 
 use super::DatabaseError;
 
-/// Marks the file as one of this crate: "llmd" in ASCII.
+/// The application id of the files of this crate: "llmd" in ASCII.
 const APPLICATION: i32 = 0x6c6c_6d64;
-/// How long a commit waits for those of other processes.
+/// How long a commit waits for the commits of other processes.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How many statements a connection keeps prepared.
+/// The number of statements that a connection keeps prepared.
 const STATEMENTS: usize = 64;
-/// The memory for pages of the connection that writes, in KiB: each run writes to a page of an index.
+/// The page cache of the connection that writes, in KiB: each run writes to a page of an index.
 const CACHE: i32 = 8 * 1024;
-/// How many pages of 4 KiB are written to the log before it is copied to the file: a page that changes often is copied once.
+/// The number of pages of 4 KiB in the log before it is copied to the file; a page that changes often is copied once.
 const LOG_PAGES: u32 = 4_000;
-/// Beyond this size in bytes, the log of writes is cut once it is copied to the file.
+/// The maximum size of the log in bytes after it is copied to the file.
 const LOG_LIMIT: u32 = 16 * 1024 * 1024;
 
-/// Why a file is refused that another program may need.
+/// The refusal of an SQLite file that another program may need.
 const NOT_OURS: &str = "not an llm-do database, nothing was written; choose another file";
-/// The same, of a file that is not of SQLite.
+/// The refusal of a file that is not an SQLite database.
 const NOT_A_DATABASE: &str = "not an SQLite database, nothing was written; choose another file";
 
-/// A part of the crate with tables of its own in a database.
+/// A part of the crate with its own tables in a database.
 #[derive(Debug)]
 pub(crate) struct Component {
     /// The name under which the version of its tables is kept.
     pub(crate) name: &'static str,
-    /// What brings the tables from each version to the next; the first creates them. Never change one that is released.
+    /// The statements that migrate the tables from each version to the next; the first creates them. A released
+    /// migration never changes.
     pub(crate) migrations: &'static [&'static str],
 }
 
@@ -58,7 +59,7 @@ impl Component {
         Ok(connection.query_row(sql, [self.name], |row| row.get(0)).optional()?.unwrap_or(0))
     }
 
-    /// Returns an error message if the tables cannot be read as they are.
+    /// Returns an error message if this version cannot read the tables.
     pub(super) fn check_readable(&self, version: u32) -> Result<(), String> {
         self.check(version)?;
         let name = self.name;
@@ -116,7 +117,7 @@ fn create(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
-        // Another process was faster.
+        // Another process created the file first.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         opened => opened.map(drop),
     }
@@ -191,15 +192,15 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Returns whether the file is a database of this crate, which a new file becomes.
+/// Marks a new file as a database of this crate; returns whether the file is one.
 fn identify(connection: &mut Connection) -> rusqlite::Result<bool> {
     if is_known(connection)? {
         return Ok(true);
     }
-    // Takes effect only before the first table is created; deleted rows can give their space back then.
+    // Takes effect only before the first table is created; with it, the space of deleted rows can be returned.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
+    // Another process may have marked the file first.
     let application: i32 = transaction.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let has_tables: bool = transaction.query_row("SELECT count(*) > 0 FROM sqlite_schema", [], |row| row.get(0))?;
     let is_new = application == 0 && !has_tables;
@@ -217,13 +218,13 @@ fn is_known(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(application == APPLICATION)
 }
 
-/// Commits go to a log beside the file, which is synced: so that reads do not wait for writes, and one sync is enough.
+/// Writes commits to a synced log beside the file, so that reads do not wait for writes, and a commit needs one sync.
 fn log_writes(connection: &Connection) -> rusqlite::Result<()> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         let set = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
         match set {
-            // While another process makes the same change, SQLite does not wait.
+            // SQLite does not wait while another process makes the same change.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -234,7 +235,7 @@ fn log_writes(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "cache_size", -CACHE)?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", LOG_PAGES, |_| Ok(()))?;
-    // On macOS, a sync reaches the disk only with these; other systems ignore them.
+    // On macOS, only these settings make a sync reach the disk; other systems ignore them.
     connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_LIMIT, |_| Ok(()))

@@ -1,4 +1,4 @@
-//! The threads that read, each with a connection of its own.
+//! The threads that read, each with its own connection.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -11,12 +11,12 @@ use rusqlite::Connection;
 use super::DatabaseError;
 use crate::base::mutex::IgnorePoison;
 
-/// Reads are short, and the file is in the memory of the system: more threads would wait for the same cores.
+/// Reads are short and mostly served from the page cache of the system, so more threads would wait for the same cores.
 const THREADS: usize = 2;
 
 type Read = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// A handle of the readers' threads. Dropping it waits until all queued reads are done.
+/// A handle to the reader threads. Dropping it waits until all queued reads are done.
 pub(super) struct Readers {
     path: Arc<Path>,
     queue: Option<Sender<Read>>,
@@ -41,7 +41,7 @@ impl Readers {
         Ok(readers)
     }
 
-    /// Queues a read; `then` gets its result.
+    /// Queues a read; calls `then` with its result.
     pub(super) fn read<T, F, D>(&self, read: F, then: D)
     where
         T: 'static,
@@ -63,7 +63,7 @@ impl Drop for Readers {
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.drain(..) {
-            // The last handle may be dropped by what a thread calls.
+            // A callback on this thread may drop the last handle.
             if thread.thread().id() != std::thread::current().id() {
                 drop(thread.join());
             }
@@ -75,7 +75,7 @@ fn run(mut connection: Connection, reads: &Mutex<Receiver<Read>>) {
     loop {
         let next = reads.lock().ignore_poison().recv();
         let Ok(read) = next else { return };
-        // A panic of a read is not one of the database: the caller gets an error.
+        // A read that panics does not break the database; its caller gets an error.
         drop(catch_unwind(AssertUnwindSafe(|| read(&mut connection))));
     }
 }

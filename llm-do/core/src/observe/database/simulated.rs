@@ -1,4 +1,4 @@
-//! A database shared by simulated processes: all in one thread, so that a simulation is repeatable.
+//! A database shared by simulated processes, all on one thread, so that a simulation is repeatable.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -11,10 +11,10 @@ use tokio::sync::{Notify, watch};
 
 use super::access::Access;
 use super::writer::{Job, commit, queued};
-use super::{Database, DatabaseError, Shared, open};
+use super::{Database, DatabaseError, SharedDatabase, open};
 use crate::base::mutex::IgnorePoison;
 
-/// The file, which all processes share. It is not synced, and deleted at the end.
+/// The file, which all processes share. It is never synced, and is deleted at the end.
 #[derive(Clone)]
 pub(crate) struct SimulatedFile {
     path: Arc<Path>,
@@ -23,23 +23,23 @@ pub(crate) struct SimulatedFile {
     commits: Arc<AtomicI64>,
 }
 
-/// What happens to a process.
+/// The state of a simulated process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Running,
-    /// It does nothing, and later continues where it was.
+    /// The process does nothing, and continues later.
     Stalled,
-    /// It is gone, with what it has not committed.
+    /// The process has died, and its uncommitted changes are lost.
     Dead,
 }
 
-/// A process's access to the file.
+/// The access of a process to the file.
 pub(super) struct Process(Arc<Inner>);
 
 struct Inner {
     file: SimulatedFile,
     condition: watch::Receiver<Condition>,
-    /// The changes that wait to be committed together, and the reads of a stalled process.
+    /// The changes to commit together, and the reads of a stalled process.
     queue: Mutex<VecDeque<Queued>>,
     queued: Notify,
 }
@@ -51,7 +51,7 @@ enum Queued {
 
 impl SimulatedFile {
     pub(crate) fn new() -> Self {
-        // In memory, SQLite may go through its whole table of pages at each commit.
+        // In memory, SQLite may scan its whole page table at each commit.
         let folder = TempDir::new().unwrap();
         let path = open::prepare(&folder.path().join("simulated.db")).unwrap();
         let connection = open::connect(&path).unwrap();
@@ -59,13 +59,13 @@ impl SimulatedFile {
         Self { path, _folder: Arc::new(folder), connection: Arc::new(Mutex::new(connection)), commits: Arc::default() }
     }
 
-    /// Opens the file for a process whose condition changes.
+    /// Opens the file for a process whose state changes.
     pub(crate) fn open(&self, condition: watch::Receiver<Condition>) -> Database {
         let inner = Inner { file: self.clone(), condition, queue: Mutex::default(), queued: Notify::new() };
         let inner = Arc::new(inner);
         tokio::spawn(work(Arc::clone(&inner)));
         let access = Access::Simulated(Process(inner));
-        Database(Arc::new(Shared { path: Arc::clone(&self.path), access }))
+        Database(Arc::new(SharedDatabase { path: Arc::clone(&self.path), access }))
     }
 
     /// Returns the number of transactions so far.
@@ -83,7 +83,7 @@ impl SimulatedFile {
     }
 }
 
-/// Commits what a process has queued, all that came in one moment together.
+/// Commits the queued changes of a process; changes that are queued in the same moment are committed together.
 async fn work(process: Arc<Inner>) {
     let mut condition = process.condition.clone();
     loop {
@@ -168,7 +168,7 @@ impl Process {
         }
     }
 
-    /// Works off what is queued now, since a caller blocks the only thread.
+    /// Processes the queue, since the caller blocks the only thread.
     pub(super) fn settle(&self) {
         self.0.work_off();
     }
@@ -178,7 +178,7 @@ impl Process {
     }
 }
 
-/// Commits what is queued, as a file does that is closed.
+/// Commits the queued changes, as closing a file does.
 impl Drop for Process {
     fn drop(&mut self) {
         self.0.work_off();

@@ -1,4 +1,4 @@
-//! The thread that writes: all changes that wait are made in one transaction, most of them in savepoints.
+//! The thread that writes: it makes all queued changes in one transaction, most of them in savepoints.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,12 +15,12 @@ use super::open::BUSY_TIMEOUT;
 
 /// The maximum number of changes in a transaction, so that the first is committed soon.
 const MAX_TOGETHER: usize = 1_000;
-/// How many pages are given back at a time, so that writes wait for a short time only.
+/// The number of pages to free in one step, so that writes wait for a short time only.
 const PAGES_AT_ONCE: u32 = 1_000;
-/// How long copying the log waits for those who read it.
+/// How long copying the log waits for readers of the log.
 const COPY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// A handle of the writer's thread. Dropping it waits until all queued changes are committed.
+/// A handle to the writer thread. Dropping it waits until all queued changes are committed.
 pub(super) struct Writer {
     path: Arc<Path>,
     queue: Option<Sender<Job>>,
@@ -32,12 +32,12 @@ pub(super) enum Job {
     Shrink(Box<dyn FnOnce(Result<(), DatabaseError>) + Send>),
 }
 
-/// A change, and who waits for it.
+/// A change with its callback.
 pub(super) trait QueuedChange: Send {
-    /// Makes the change, and keeps its result.
+    /// Makes the change, and stores its result.
     fn make(&mut self, transaction: &Transaction<'_>) -> Result<(), DatabaseError>;
 
-    /// Whether what the change made before it failed is undone.
+    /// Whether the statements of the change are undone if a later one fails.
     fn has_savepoint(&self) -> bool;
 
     /// Passes the result on, or the error of the commit.
@@ -94,7 +94,7 @@ impl Writer {
         Ok(Self { path: Arc::clone(path), queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Queues a change; `then` gets its result once it is committed.
+    /// Queues a change; calls `then` with its result once it is committed.
     pub(super) fn write<T, F, D>(&self, has_savepoint: bool, change: F, then: D)
     where
         T: Send + 'static,
@@ -104,12 +104,12 @@ impl Writer {
         self.send(queued(&self.path, has_savepoint, change, then));
     }
 
-    /// Queues giving back the space of deleted rows.
+    /// Queues returning the space of deleted rows to the file system.
     pub(super) fn shrink(&self, then: impl FnOnce(Result<(), DatabaseError>) + Send + 'static) {
         self.send(Job::Shrink(Box::new(then)));
     }
 
-    /// If the thread has stopped, the job is dropped, and its caller gets an error.
+    /// Queues a job. If the thread has stopped, the job is dropped, and its caller gets an error.
     fn send(&self, job: Job) {
         if let Some(queue) = &self.queue {
             drop(queue.send(job));
@@ -131,7 +131,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take()
-            // The last handle may be dropped by what the thread calls.
+            // A callback on this thread may drop the last handle.
             && thread.thread().id() != std::thread::current().id()
         {
             drop(thread.join());
@@ -155,13 +155,13 @@ fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
             let committed = commit(path, &mut connection, &mut changes, later);
             for change in changes {
                 let finish = AssertUnwindSafe(|| change.finish(committed.clone()));
-                // A panic there is not one of the database.
+                // A callback that panics does not break the database.
                 drop(catch_unwind(finish));
             }
         }
         if !shrinks.is_empty() {
             let result = match shrink(&connection) {
-                // The next portion is given back after what waits by then.
+                // The rest is freed after the changes that are queued by then.
                 Ok(false) => continue,
                 Ok(true) => Ok(()),
                 Err(source) => Err(DatabaseError::sqlite(path, source)),
@@ -173,7 +173,7 @@ fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
     }
 }
 
-/// Returns what waits, and waits for something if the thread is idle; returns `None` once the handle is dropped.
+/// Returns the queued jobs; waits for the first if the thread is idle. Returns `None` once the handle is dropped.
 fn next(jobs: &Receiver<Job>, is_idle: bool) -> Option<Vec<Job>> {
     let first = match jobs.try_recv() {
         Ok(job) => job,
@@ -184,8 +184,8 @@ fn next(jobs: &Receiver<Job>, is_idle: bool) -> Option<Vec<Job>> {
     Some(std::iter::once(first).chain(jobs.try_iter()).take(MAX_TOGETHER).collect())
 }
 
-/// Makes all changes in one transaction, with those that come meanwhile, which are added to them. A failed change is undone
-/// alone; if SQLite itself ends the transaction or cannot commit it, none is made.
+/// Makes all changes in one transaction, together with changes that are queued meanwhile. A failed change is undone
+/// alone. If SQLite ends the transaction or cannot commit it, no change is made.
 pub(super) fn commit(
     path: &Arc<Path>,
     connection: &mut Connection,
@@ -202,13 +202,13 @@ pub(super) fn commit(
         changes.push(change);
         made?;
     }
-    // If it fails, the transaction is rolled back when it is dropped.
+    // If this fails, dropping the transaction rolls it back.
     transaction.commit().map_err(failed)
 }
 
 /// Makes a change; returns an error only if it ended the transaction.
 fn make(path: &Arc<Path>, transaction: &Transaction<'_>, change: &mut dyn QueuedChange) -> Result<(), DatabaseError> {
-    // A savepoint costs several times as much as a small statement: SQLite allocates 64 KiB for it.
+    // Most small changes need no savepoint, for which SQLite allocates 64 KiB.
     let has_savepoint = change.has_savepoint();
     let execute = |sql| {
         let done = transaction.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
@@ -228,8 +228,8 @@ fn make(path: &Arc<Path>, transaction: &Transaction<'_>, change: &mut dyn Queued
     if has_savepoint { execute("RELEASE change") } else { Ok(()) }
 }
 
-/// Gives back some pages without rows; returns whether none is left. Then the log is copied to the file, which gets its final
-/// size.
+/// Frees some pages without rows; returns whether all are freed. Then the log is copied to the file, which shrinks to
+/// its final size.
 fn shrink(connection: &Connection) -> rusqlite::Result<bool> {
     let before: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
     connection.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})"))?;
@@ -237,7 +237,7 @@ fn shrink(connection: &Connection) -> rusqlite::Result<bool> {
     if after > 0 && after < before {
         return Ok(false);
     }
-    // A reader may need the log for long: then a later commit copies it.
+    // A reader may need the log for a long time; a later commit then copies it.
     connection.busy_timeout(COPY_TIMEOUT)?;
     let copied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     connection.busy_timeout(BUSY_TIMEOUT)?;

@@ -15,21 +15,22 @@ use crate::base::mutex::IgnorePoison;
 /// How long dropping a [`Background`] waits for its thread.
 pub(super) const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The number of handled events once nothing more will be handled.
+/// The position of handled events after which no event will be handled.
 const CLOSED: u64 = u64::MAX;
 
-/// What waits for the thread.
+/// The events that wait for the thread.
 pub(super) trait Pending: Send + 'static {
-    /// What the thread handles without the lock.
+    /// The events that the thread handles without holding the lock.
     type Batch: Default;
 
-    /// How long the thread collects events after it has handled some: waking it for each costs a run more than the events.
+    /// How long the thread collects events after it has handled a batch, since waking it for each event slows down the
+    /// run.
     const COLLECTING: Duration;
 
     /// Adds an event; returns whether it was added, and not dropped.
     fn push(&mut self, event: &Arc<Event>) -> bool;
 
-    /// Moves the next events into `batch`, whose memory may be used for later ones; returns their number.
+    /// Moves the next events into `batch`, which is reused; returns their number.
     fn take(&mut self, batch: &mut Self::Batch) -> u64;
 
     fn is_empty(&self) -> bool;
@@ -37,55 +38,55 @@ pub(super) trait Pending: Send + 'static {
     /// Returns whether the thread should collect more events before it takes a batch.
     fn may_collect(&self) -> bool;
 
-    /// Returns whether the thread must be woken, lest events are dropped.
+    /// Returns whether the thread must be woken before the buffer is full and drops events.
     fn is_half_full(&self) -> bool;
 
-    /// Returns how many events will have been taken once all received so far are.
+    /// Returns the number of events that will have been taken once all received so far are.
     fn end_position(&self) -> u64;
 
-    /// Removes all events, of which none will be taken.
+    /// Removes all events without handling them.
     fn clear(&mut self);
 }
 
-/// Handles pending events on a thread of its own, which is started by the first event.
+/// Handles pending events on a thread, which is started by the first event.
 ///
 /// Dropping it waits until the remaining events are handled, at most 2 seconds.
 pub(super) struct Background<P: Pending> {
     name: &'static str,
     handle: Handle<P>,
-    shared: Arc<Shared<P>>,
+    shared: Arc<SharedBackground<P>>,
 }
 
 type Handle<P> = Arc<dyn Fn(&mut <P as Pending>::Batch) + Send + Sync>;
 
-struct Shared<P> {
-    state: Mutex<State<P>>,
+struct SharedBackground<P> {
+    state: Mutex<BackgroundState<P>>,
     /// Signalled when the thread must wake up.
     woken: Condvar,
     handled: Handled,
 }
 
-/// How many events the thread has handled.
+/// The number of events that the thread has handled.
 #[derive(Default)]
 struct Handled {
     count: AtomicU64,
     changed: Notify,
 }
 
-struct State<P> {
+struct BackgroundState<P> {
     pending: P,
     stage: Stage,
     waits_for: WaitsFor,
-    /// Whether something waits for the events, so that no more are collected.
+    /// Whether a caller waits for the events, so that the thread handles them without collecting more.
     is_flushed: bool,
 }
 
-/// What the thread waits for, and must be woken for.
+/// What the thread waits for, if anything.
 #[derive(Clone, Copy, PartialEq)]
 enum WaitsFor {
-    /// It is awake.
+    /// The thread is awake.
     Nothing,
-    /// Some time, or many events.
+    /// The end of the collecting time, or a half full buffer.
     Events,
     /// The next event.
     Event,
@@ -103,10 +104,10 @@ enum Stage {
 }
 
 impl<P: Pending> Background<P> {
-    /// Returns a background thread, not started yet, that calls `handle` with each batch.
+    /// Creates a background thread that calls `handle` with each batch; it is not started yet.
     pub(super) fn new(name: &'static str, pending: P, handle: impl Fn(&mut P::Batch) + Send + Sync + 'static) -> Self {
-        let state = State { pending, stage: Stage::New, waits_for: WaitsFor::Nothing, is_flushed: false };
-        let shared = Shared { state: Mutex::new(state), woken: Condvar::new(), handled: Handled::default() };
+        let state = BackgroundState { pending, stage: Stage::New, waits_for: WaitsFor::Nothing, is_flushed: false };
+        let shared = SharedBackground { state: Mutex::new(state), woken: Condvar::new(), handled: Handled::default() };
         Self { name, handle: Arc::new(handle), shared: Arc::new(shared) }
     }
 
@@ -141,7 +142,7 @@ impl<P: Pending> Background<P> {
         self.shared.handled.reach(end).await;
     }
 
-    /// Blocks until the events so far are handled; returns whether they could be.
+    /// Blocks until the events so far are handled; returns whether they were.
     pub(super) fn wait(&self) -> bool {
         block_on(self.empty(), None);
         self.shared.lock().stage != Stage::Broken
@@ -171,13 +172,13 @@ impl<P: Pending> Drop for Background<P> {
     }
 }
 
-impl<P: Pending> Shared<P> {
-    fn lock(&self) -> MutexGuard<'_, State<P>> {
+impl<P: Pending> SharedBackground<P> {
+    fn lock(&self) -> MutexGuard<'_, BackgroundState<P>> {
         self.state.lock().ignore_poison()
     }
 
     /// Wakes the thread if it waits.
-    fn wake(&self, state: &mut State<P>) {
+    fn wake(&self, state: &mut BackgroundState<P>) {
         if std::mem::replace(&mut state.waits_for, WaitsFor::Nothing) != WaitsFor::Nothing {
             self.woken.notify_one();
         }
@@ -211,9 +212,14 @@ impl<P: Pending> Shared<P> {
         Some(state.pending.take(batch)).filter(|count| *count > 0)
     }
 
-    fn wait_for<'a>(&self, what: WaitsFor, mut state: MutexGuard<'a, State<P>>) -> MutexGuard<'a, State<P>> {
+    fn wait_for<'a>(
+        &self,
+        what: WaitsFor,
+        mut state: MutexGuard<'a, BackgroundState<P>>,
+    ) -> MutexGuard<'a, BackgroundState<P>> {
         state.waits_for = what;
-        let waits = |state: &mut State<P>| state.waits_for != WaitsFor::Nothing && state.stage == Stage::Running;
+        let waits =
+            |state: &mut BackgroundState<P>| state.waits_for != WaitsFor::Nothing && state.stage == Stage::Running;
         match what {
             WaitsFor::Events => self.woken.wait_timeout_while(state, P::COLLECTING, waits).ignore_poison().0,
             _ => self.woken.wait_while(state, waits).ignore_poison(),
@@ -222,7 +228,7 @@ impl<P: Pending> Shared<P> {
 }
 
 impl Handled {
-    /// Sets the count; only the thread does.
+    /// Sets the count; only the thread calls this.
     fn set(&self, count: u64) {
         self.count.store(count, Ordering::Release);
         self.changed.notify_waiters();
@@ -231,7 +237,7 @@ impl Handled {
     /// Waits until the count is at least `least`.
     async fn reach(&self, least: u64) {
         loop {
-            // Before the count is read, so that no change in between is missed.
+            // Registered before the count is read, so that no change in between is missed.
             let changed = self.changed.notified();
             if self.count.load(Ordering::Acquire) >= least {
                 return;

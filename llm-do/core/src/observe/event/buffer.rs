@@ -9,8 +9,8 @@ use super::{Event, EventKind};
 
 /// Events in order, at most `capacity` of them.
 ///
-/// Once the buffer is full, all new events are dropped until half of it is free. So a slow sink misses one contiguous
-/// stretch of events, reported by one event, instead of every other event.
+/// Once the buffer is full, all new events are dropped until half of it is free. A slow sink then misses one contiguous
+/// range of events, reported by one event.
 #[derive(Debug)]
 pub(super) struct Buffer {
     waiting: VecDeque<Arc<Event>>,
@@ -44,7 +44,7 @@ impl Buffer {
         false
     }
 
-    /// Returns the next event; a [`Dropped`](EventKind::Dropped) event comes in the place of the missing ones.
+    /// Returns the next event; a [`Dropped`](EventKind::Dropped) event replaces dropped ones.
     pub(super) fn pop(&mut self) -> Option<Arc<Event>> {
         let next = self.waiting.pop_front();
         if self.waiting.len() <= self.capacity / 2
@@ -97,7 +97,7 @@ impl Pending for Buffer {
 }
 
 impl Gap {
-    /// Returns the event that stands in the place of the missing ones.
+    /// Returns the event that replaces the dropped ones.
     pub(super) fn into_event(self) -> Event {
         let Event { run, call, parent, seq, depth, name, time, .. } = &*self.first;
         Event {
@@ -130,7 +130,7 @@ mod tests {
         buffer.push(&event(seq));
     }
 
-    /// Pops all events; returns the sequence number of each, and how many were dropped there.
+    /// Pops all events; returns the sequence number of each, and the number of dropped events that it reports.
     fn drain(buffer: &mut Buffer) -> Vec<(u64, u64)> {
         let dropped = |event: &Event| match event.kind {
             EventKind::Dropped { count } => count,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::{Event, EventSink};
 use crate::base::mutex::IgnorePoison;
 
-/// Calls a closure with each event, on a thread of its own; see
+/// Calls a closure with each event on a separate thread; see
 /// [`RuntimeBuilder::on_event`](crate::session::runtime::RuntimeBuilder::on_event).
 pub struct Callback<F>(Mutex<F>);
 

@@ -1,4 +1,4 @@
-//! The content of requests to models, in events: what is new, and by its digest what repeats.
+//! The content of requests to models in events: new content in full, repeated content by its digest.
 
 mod shown;
 
@@ -15,20 +15,20 @@ use super::parts::{EventPart, FileInfo};
 
 /// The content of a request to a model, in an [`EventKind::ModelRequest`](crate::observe::event::EventKind::ModelRequest).
 ///
-/// It is taken after guards and history processors: what they change or remove is shown changed or removed.
+/// It is taken after guards and history processors, and shows their changes.
 ///
-/// Each event has only the messages that are new in its call. The whole conversation is that of the call's previous
-/// request, followed by the answer to it, cut after [`kept`](Self::kept) messages and extended by
+/// Each event has only the messages that are new in its call. To rebuild the whole conversation, take that of the
+/// call's previous request, add the answer to it, keep the first [`kept`](Self::kept) messages, and append
 /// [`messages`](Self::messages).
 ///
-/// Texts, definitions and files that repeat have a digest, and are in the first event of the run that has the digest.
-/// A digest identifies content within one run only; it is not cryptographic.
+/// Repeated texts, definitions and files have a digest; only the first event with a digest has the value. A digest
+/// identifies content within one run only; it is not cryptographic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestContent {
-    /// How many messages of the conversation so far stay as they were.
+    /// The number of earlier messages that are unchanged.
     pub kept: usize,
-    /// The messages after those.
+    /// The messages after the unchanged ones.
     pub messages: Vec<ContentMessage>,
     /// The instructions, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub struct RequestContent {
     /// The tools, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ByDigest<Arc<[ToolSpec]>>>,
-    /// The schema of the answer, if the model is given one apart from tools.
+    /// The schema of the answer, if it is sent separately from the tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<ByDigest<OutputSchema>>,
     /// The images of at most 256 KiB that are new in the run, with their bytes.
@@ -44,7 +44,7 @@ pub struct RequestContent {
     pub files: Vec<ContentFile>,
 }
 
-/// A value that repeats: in the first event that has its digest, it is whole.
+/// A value with its digest; only the first event with the digest has the value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ByDigest<T> {
@@ -55,7 +55,7 @@ pub struct ByDigest<T> {
     pub value: Option<T>,
 }
 
-/// A default that does not need `T: Default`.
+/// Returns `None`, as a default that does not require `T: Default`.
 fn absent<T>() -> Option<T> {
     None
 }
@@ -106,7 +106,7 @@ pub struct ContentFile {
     /// The facts about the file, with its digest.
     #[serde(flatten)]
     pub info: FileInfo,
-    /// The bytes, in JSON as base64: of an image of at most 256 KiB, in the first event of the run that has its digest.
+    /// The bytes, in JSON as base64: only of images of at most 256 KiB, in the first event of the run with the digest.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

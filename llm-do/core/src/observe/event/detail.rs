@@ -1,4 +1,4 @@
-//! The types of fields of events: the kind of item, the caller, who decided, what a guard did, the outcome.
+//! The types of the fields of events: kind of item, caller, decision, action of a guard, outcome.
 
 use std::sync::Arc;
 
@@ -44,16 +44,16 @@ pub enum Caller {
     Model,
 }
 
-/// What code did that answers a call before its worker.
+/// The result of asking code before a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CodeAnswer {
-    /// It answered, and no model was asked.
+    /// The code answered, and no model was asked.
     Answered,
-    /// It abstained, by [`Unsure`](crate::base::error::Unsure).
+    /// The code abstained with [`Unsure`](crate::base::error::Unsure).
     Abstained,
-    /// It failed, or returned what the worker may not return.
+    /// The code failed, or returned a value that is invalid for the worker.
     Failed,
 }
 
@@ -68,10 +68,19 @@ pub enum DecidedBy {
     Mode,
     /// The approver.
     Approver,
+    /// The worker that [reviews](crate::plane::approval::Policy::reviewer) calls before the approver is asked.
+    Reviewer,
     /// An earlier decision, whose [scope](ApprovalScope) covers the call.
     Memory,
     /// The run was cancelled before a decision.
     Cancellation,
+}
+
+impl DecidedBy {
+    /// Returns whether the approver or the reviewer decided: such a decision is recorded, and holds in a resumed run.
+    pub(crate) fn is_judgment(self) -> bool {
+        matches!(self, Self::Approver | Self::Reviewer)
+    }
 }
 
 /// Which equal calls an approval covers: calls of the same tool with the same arguments.
@@ -104,6 +113,8 @@ pub enum RuleSource {
     User,
     /// The policy's function.
     Function,
+    /// An untrusted value would steer the call: see [`Policy::source`](crate::plane::approval::Policy::source).
+    Flow,
     /// The policy's rule for calls with exactly these arguments.
     PolicyCall,
     /// The policy's rule for calls whose arguments match a condition.
@@ -160,7 +171,7 @@ impl GuardHook {
     }
 }
 
-/// What a guard did.
+/// The action of a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,4 +1,5 @@
-//! The calls of a run that may have changed something, from its events: what the operator looks at when a run ends in an error.
+//! The calls of a run that may have changed something, from its events, for the operator of a run that ends in an
+//! error.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -43,25 +44,25 @@ pub struct MadeEffect {
 pub struct EffectLog {
     run: Option<Arc<str>>,
     effects: Vec<MadeEffect>,
-    /// How many calls are not in the list, which is full.
+    /// The number of further calls that the full list does not contain.
     left_out: u64,
-    /// The place of each call in the list, by its id.
+    /// The index of each call in the list, by its id.
     places: HashMap<u64, usize>,
 }
 
-/// Reads a field that is present: `null` is a value too.
+/// Deserializes a field that is present: `null` is a value too.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
 impl EffectLog {
-    /// Adds an event; the first of another run begins the list of that run.
+    /// Adds an event; the first event of another run clears the list.
     pub(crate) fn push(&mut self, event: &Event) {
         if self.run.as_ref() != Some(&event.run) {
             *self = Self { run: Some(Arc::clone(&event.run)), ..Self::default() };
         }
         match &event.kind {
-            // The root call is the run itself, whose error is reported apart.
+            // The root call is the run itself, whose error is reported separately.
             EventKind::CallStarted { arguments, effect: Some(_), .. } if event.parent.is_some() => {
                 self.start(event, arguments);
             }
@@ -71,7 +72,7 @@ impl EffectLog {
     }
 
     fn start(&mut self, event: &Event, arguments: &EventValue) {
-        // A call that is retried in a resumed run has its place already.
+        // A call that is retried in a resumed run is already in the list.
         if self.places.contains_key(&event.call) {
             return;
         }
@@ -92,7 +93,7 @@ impl EffectLog {
         };
     }
 
-    /// Returns the calls in their order, and how many further ones there were.
+    /// Returns the calls in order, and the number of further calls.
     #[must_use]
     pub fn into_parts(self) -> (Vec<MadeEffect>, u64) {
         (self.effects, self.left_out)
@@ -111,7 +112,7 @@ fn clipped(text: &str) -> String {
     }
 }
 
-/// One line, fit for a terminal.
+/// Formats the call as one line for a terminal.
 impl fmt::Display for MadeEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tool, arguments, result, error } = self;
@@ -142,7 +143,7 @@ impl EffectLog {
     }
 }
 
-/// A sink that keeps the list of the latest run.
+/// A sink that collects the list of the latest run.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct EffectSink(std::sync::Mutex<EffectLog>);
@@ -159,7 +160,7 @@ impl super::EventSink for EffectSink {
         self.0.lock().ignore_poison().push(event);
     }
 
-    /// Quick: it looks at the starts and ends of calls only.
+    /// Only starts and ends of calls are examined, so the sink is quick.
     fn delivery(&self) -> super::Delivery {
         super::Delivery::Inline
     }

@@ -17,7 +17,7 @@ use crate::base::delay::within;
 /// How long a root call that has finished waits for sinks.
 const RUN_FLUSH_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// How often a finished run yields before it waits with a timer, which costs more: most sinks need a few microseconds.
+/// How often a finished run yields before it waits with a timer; most sinks need a few microseconds.
 const YIELDS: u32 = 16;
 
 /// Waits until every sink has processed the events it received.
@@ -51,7 +51,7 @@ pub async fn flush_with_timeout(sinks: &[Arc<dyn EventSink>]) {
     drop((done, keep_clock));
 }
 
-/// Returns whether tokio's clock stands still; also true if the clock is too coarse for a difference.
+/// Returns whether tokio's clock is paused; also true if the clock is too coarse to see a difference.
 fn is_clock_paused() -> bool {
     tokio::time::Instant::now() == tokio::time::Instant::now()
 }

@@ -58,7 +58,7 @@ pub struct JsonLines<W: Write + Send + 'static> {
     output: Arc<Mutex<Output<W>>>,
 }
 
-/// Where the lines go.
+/// The destination of the lines.
 struct Output<W: Write> {
     writer: W,
     error: Option<io::Error>,
@@ -109,7 +109,7 @@ impl<W: Write + Send + 'static> JsonLines<W> {
 }
 
 impl<W: Write> Output<W> {
-    /// Writes lines, after an error no more; flushes them if a call ends in them.
+    /// Writes lines, and flushes them if a call ends in them. After an error, writes nothing.
     fn write(&mut self, Batch { text, ends_call }: &Batch) {
         if self.error.is_none() {
             let written = self.writer.write_all(text.as_bytes());
@@ -120,7 +120,7 @@ impl<W: Write> Output<W> {
 
 impl<W: Write> Drop for Output<W> {
     fn drop(&mut self) {
-        // `drop` cannot return the error; `finish` does.
+        // `drop` cannot return the error; `finish` returns it.
         let _ = self.writer.flush();
     }
 }

@@ -11,9 +11,11 @@ use super::content::{ContentFile, RequestContent};
 use super::detail::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
+use super::origin::ArgumentOrigin;
 use super::parts::EventPart;
 use super::planned::{PlannedApproval, PlannedKind};
 use super::value::EventValue;
+use crate::base::mend::Mend;
 use crate::base::usage::RunUsage;
 use crate::declare::question::Question;
 use crate::declare::tool::Effect;
@@ -34,7 +36,7 @@ pub enum EventKind {
         by: Caller,
         /// The arguments.
         arguments: EventValue,
-        /// What the call may change itself; `None` for a call that only reads, and for one that acts through other calls only.
+        /// What the call itself may change; `None` for a call that only reads, or that acts only through other calls.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<Effect>,
     },
@@ -67,30 +69,30 @@ pub enum EventKind {
         by: Caller,
         /// The error.
         error: String,
-        /// The arguments, if they are known: decoded, or else as they were given. What a type hides when it is serialized, such as
-        /// a secret, is hidden here too; a value that its type cannot decode is `"***"`, unless its type hides nothing.
+        /// The arguments, if known: decoded, or else as given. Values that a type hides when it is serialized, such as
+        /// secrets, are hidden here too. A value that its type cannot decode is `"***"`, unless its type hides nothing.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         arguments: Option<EventValue>,
     },
     /// In a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html): the call would change something or need approval, so it is in the plan.
     CallPlanned {
-        /// What would run.
+        /// The kind of the planned call.
         what: PlannedKind,
         /// Who made the call.
         by: Caller,
-        /// What the call would do, in one line.
+        /// A description of the call, in one line.
         summary: String,
-        /// The arguments, without what their types hide when they are serialized.
+        /// The arguments, without the parts that their types hide when they are serialized.
         arguments: Value,
-        /// What the call may change.
+        /// The effect of the call.
         effect: Effect,
         /// The approval that the call would need.
         approval: PlannedApproval,
-        /// Where the rule came from that decides about the approval; `None` for an effect, which needs none.
+        /// The source of the rule that decides about the approval; `None` for an effect, which needs none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleSource>,
-        /// Whether the call ran without approval, since all that it can change are calls, which are planned themselves. Otherwise,
-        /// this is the last event of the call.
+        /// Whether the call ran without approval, since it changes something only by calls that are planned separately.
+        /// Otherwise, this is the last event of the call.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         ran: bool,
     },
@@ -100,15 +102,18 @@ pub enum EventKind {
         summary: String,
         /// The arguments.
         arguments: Value,
-        /// The arguments before decoding, if they contain more than `arguments`. What a type hides when it is serialized,
-        /// such as a secret, is hidden here too.
+        /// The arguments before decoding, if they contain more than `arguments`. Values that a type hides when it is
+        /// serialized, such as secrets, are hidden here too.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         given: Option<Value>,
         /// The 1-based position of the question among those that are open; 0 if no question is asked because the mode or
         /// an earlier decision answers.
         position: usize,
-        /// How many questions the queue has so far.
+        /// The number of questions in the queue so far.
         total: usize,
+        /// Where the values of the arguments came from.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        origins: Vec<ArgumentOrigin>,
     },
     /// Whether the call may run was decided.
     ApprovalDecided {
@@ -141,7 +146,7 @@ pub enum EventKind {
         /// Why they cannot run.
         reason: String,
     },
-    /// A guard changed or refused something. There is no event where guards let everything pass.
+    /// A guard changed or refused something. If all guards accept, there is no event.
     Guarded {
         /// The guard's name.
         guard: Arc<str>,
@@ -163,6 +168,20 @@ pub enum EventKind {
     InputAnswered {
         /// The answer; several choices separated by commas.
         answer: String,
+    },
+    /// A message to the run joined the conversation of the worker.
+    UserMessage {
+        /// The message.
+        text: String,
+        /// Whether it interrupted what the worker did.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupts: bool,
+        /// The id of the message, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<Arc<str>>,
+        /// Whether it came from the journal.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replayed: bool,
     },
     /// A task was delegated to the worker that fits it best.
     Subtask {
@@ -192,7 +211,7 @@ pub enum EventKind {
         worker: String,
         /// How many of the latest comparisons disagree.
         disagree: u64,
-        /// How many were looked at.
+        /// The number of latest comparisons.
         of: u64,
     },
     /// In a [hybrid](crate::session::runtime::RuntimeBuilder::hybrid), code was asked before the worker's model.
@@ -232,7 +251,7 @@ pub enum EventKind {
         model: Arc<str>,
         /// The setting, such as `temperature`.
         setting: String,
-        /// What was sent instead, if anything, and the reason.
+        /// The value that was sent instead, if any, and the reason.
         message: String,
     },
     /// A piece of the answer, for display. Without streaming, one for each part.
@@ -245,7 +264,7 @@ pub enum EventKind {
     /// first request, not for each use.
     ///
     /// Reported while an answer arrives, so not for an answer from a journal. Each is followed by a
-    /// [`ServerSideToolFinished`](Self::ServerSideToolFinished), unless the run is cancelled first.
+    /// [`ServerSideToolFinished`](Self::ServerSideToolFinished), unless the run is cancelled or a message interrupts the answer first.
     ServerSideToolStarted {
         /// The tool, such as `web_search`.
         tool: Arc<str>,
@@ -278,6 +297,14 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replayed: bool,
     },
+    /// JSON of the last answer was almost JSON, and was mended; its schema decides whether it is valid.
+    Mended {
+        /// The tool whose arguments were mended; `None` for the output of the worker.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool: Option<Arc<str>>,
+        /// What was mended, each kind once.
+        mends: Vec<Mend>,
+    },
     /// The model is asked again, because its answer was invalid, or because it broke off while it was streamed: then the
     /// pieces before this event are not part of the answer.
     ModelRetry {
@@ -300,7 +327,7 @@ pub enum EventKind {
     },
 }
 
-/// Reads a field that is there: `null` is a value, and only an absent field is `None`.
+/// Deserializes a field that is present: `null` is a value, and only an absent field is `None`.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }

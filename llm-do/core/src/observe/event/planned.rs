@@ -1,10 +1,10 @@
-//! What a dry run has in its plan.
+//! The contents of a dry run's plan.
 
 use serde::{Deserialize, Serialize};
 
 use super::detail::ItemKind;
 
-/// What the plan of a dry run contains.
+/// The kind of an entry in the plan of a dry run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -15,9 +15,9 @@ pub enum PlannedKind {
     Worker,
     /// A call of an entry.
     Entry,
-    /// An effect that code makes by [`CallContext::effect`](crate::plane::context::CallContext::effect).
+    /// An effect of code, made by [`CallContext::effect`](crate::plane::context::CallContext::effect).
     Effect,
-    /// A tool that the provider of a worker's model runs; the plan has it once for each call of the worker.
+    /// A tool that the provider of a worker's model runs; it is in the plan once for each call of the worker.
     ServerSideTool,
 }
 
@@ -36,7 +36,7 @@ impl From<ItemKind> for PlannedKind {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlannedApproval {
-    /// A rule approves the call, or it is the user's own.
+    /// A rule approves the call, or the user made it.
     NotNeeded,
     /// The approver would be asked.
     Asked,
@@ -45,7 +45,7 @@ pub enum PlannedApproval {
 }
 
 impl PlannedApproval {
-    /// Returns the words for it, after the name of a call.
+    /// Returns the description, to follow the name of a call.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::NotNeeded => "needs no approval",

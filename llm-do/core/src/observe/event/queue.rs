@@ -13,7 +13,7 @@ use super::{Delivery, Event, EventSink};
 #[doc(hidden)]
 pub const CAPACITY: usize = 4096;
 
-/// Delivers events to a sink on a thread of its own.
+/// Delivers events to a sink on a separate thread.
 #[doc(hidden)]
 pub struct Queue {
     sink: Arc<dyn EventSink>,

@@ -1,4 +1,5 @@
-//! The sinks of single runs: open until their run finishes, kept until they have processed all their events.
+//! The sinks of single runs, which receive events until their run finishes, and are kept until they have processed all
+//! of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +19,7 @@ type Sink = Arc<dyn EventSink>;
 #[derive(Debug, Default)]
 pub(crate) struct RunSinks {
     sinks: Mutex<Vec<Sink>>,
-    /// Whether there are sinks; read for each event, also of runs without any.
+    /// Whether there are sinks; read for each event of every run.
     is_open: AtomicBool,
 }
 
@@ -86,7 +87,7 @@ impl ActiveRunSinks {
         // Dropping the last clone of a busy sink blocks: the entry here keeps a clone, so that the run does not block.
         drop(sinks);
         let busy = self.drop_idle();
-        // Outside tokio nothing can be spawned: the next run that finishes checks again.
+        // Outside tokio no task can be spawned, so the next run that finishes checks again.
         let Ok(tokio) = Handle::try_current() else { return };
         for sink in busy {
             let sinks = Arc::downgrade(self);
@@ -109,7 +110,7 @@ impl ActiveRunSinks {
         }
     }
 
-    /// Drops a released sink that was flushed; it may never look idle, since a flush may always take a moment.
+    /// Drops a released sink that was flushed, even if it does not look idle: each flush may take a moment.
     fn drop_flushed(&self, sink: &Sink) {
         self.0.lock().ignore_poison().retain(|entry| !(entry.is_released && Arc::ptr_eq(&entry.sink, sink)));
     }
@@ -119,7 +120,7 @@ impl ActiveRunSinks {
         let entries = self.0.lock().ignore_poison();
         let released = entries.iter().filter(|entry| entry.is_released).map(|entry| Arc::clone(&entry.sink)).collect();
         drop(entries);
-        // Without the lock, since `flush` is a user's code.
+        // `is_idle` calls `flush`, which is user code, so the lock is released.
         let (idle, busy): (Vec<_>, Vec<_>) = Vec::into_iter(released).partition(is_idle);
         let is_idle = |entry: &Entry| entry.is_released && idle.iter().any(|idle| Arc::ptr_eq(idle, &entry.sink));
         self.0.lock().ignore_poison().retain(|entry| !is_idle(entry));

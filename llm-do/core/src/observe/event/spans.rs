@@ -122,7 +122,7 @@ impl EventSink for TracingSink {
     }
 }
 
-/// Finds the caller of the event's call; if that has finished, as with the worker of a shadow, the root call.
+/// Finds the caller of the event's call, or the root call if the caller has finished, as with the worker of a shadow.
 fn caller<'a>(open: &'a mut HashMap<CallKey, OpenCall>, event: &Event) -> Option<&'a mut OpenCall> {
     let key = |call| (Arc::clone(&event.run), call);
     let parent = key(event.parent?);
@@ -169,8 +169,8 @@ impl TracingSink {
         }
     }
 
-    /// Records a call that never ran as an event in its caller's span. A model may have made up its name, so that is
-    /// content.
+    /// Records a call that never ran as an event in its caller's span. A model may have invented its name, so the name
+    /// is content.
     fn record_refusal(
         &self,
         event: &Event,

@@ -100,9 +100,9 @@ impl Verbosity {
 
 /// Writes events to a terminal, in the calling thread.
 #[doc(hidden)]
-pub struct TerminalWriter<W: Write + Send>(Mutex<State<W>>);
+pub struct TerminalWriter<W: Write + Send>(Mutex<TerminalState<W>>);
 
-struct State<W> {
+struct TerminalState<W> {
     writer: W,
     verbosity: Verbosity,
     /// Returns the number of columns of the terminal, or `None` if there is no terminal.
@@ -126,7 +126,7 @@ impl<W: Write + Send> TerminalWriter<W> {
     /// Breaks rows at the terminal's width, so that each starts with its prefix.
     pub fn with_width(writer: W, verbosity: Verbosity, width: fn() -> Option<usize>) -> Self {
         let (in_row, levels) = (None, HashMap::new());
-        Self(Mutex::new(State { writer, verbosity, width, in_row, levels, answers: None }))
+        Self(Mutex::new(TerminalState { writer, verbosity, width, in_row, levels, answers: None }))
     }
 
     /// Shows texts of workers while they stream, at any verbosity.
@@ -160,7 +160,7 @@ impl<W: Write + Send> EventSink for TerminalWriter<W> {
     }
 }
 
-impl<W: Write> State<W> {
+impl<W: Write> TerminalState<W> {
     fn show(&mut self, event: &Event) -> io::Result<()> {
         let has_text = self.answers.as_ref().is_some_and(|answers| answers.has_text(event));
         let pieces = self.answers.as_mut().map(|answers| answers.take(event)).unwrap_or_default();

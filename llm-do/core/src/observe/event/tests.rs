@@ -15,8 +15,9 @@ use serde_json::{Map, Number, Value};
 use super::json_lines::LineWriter;
 use super::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo,
-    GuardAction, GuardHook, ItemKind, Outcome, PlannedApproval, PlannedKind, RuleSource,
+    GuardAction, GuardHook, ItemKind, Mend, Outcome, PlannedApproval, PlannedKind, RuleSource,
 };
+use crate::base::json::Json;
 use crate::base::usage::{Cost, RunUsage};
 use crate::declare::tool::Effect;
 
@@ -58,11 +59,9 @@ fn value() -> impl Strategy<Value = Value> {
 
 /// The same, as values and as text.
 fn event_value() -> impl Strategy<Value = EventValue> {
-    (value(), any::<bool>()).prop_map(
-        |(value, is_text)| {
-            if is_text { EventValue::from_json(value.to_string()) } else { value.into() }
-        },
-    )
+    (value(), any::<bool>()).prop_map(|(value, is_text)| {
+        if is_text { EventValue::from_json(Json::from_text(value.to_string())) } else { value.into() }
+    })
 }
 
 fn of<T: Clone + std::fmt::Debug + 'static>(values: impl Into<Vec<T>>) -> impl Strategy<Value = T> {
@@ -79,7 +78,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn rule() -> impl Strategy<Value = RuleSource> {
     use RuleSource::{
-        DeclaredTool, DeclaredToolset, Effect, Function, Journal, PolicyCall, PolicyCondition, PolicyTool,
+        DeclaredTool, DeclaredToolset, Effect, Flow, Function, Journal, PolicyCall, PolicyCondition, PolicyTool,
         PolicyToolset, PolicyWorker, PolicyWorkers, User,
     };
     prop_oneof![
@@ -87,6 +86,7 @@ fn rule() -> impl Strategy<Value = RuleSource> {
             User,
             Journal,
             Function,
+            Flow,
             PolicyCall,
             PolicyCondition,
             PolicyTool,
@@ -194,6 +194,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 given,
                 position,
                 total,
+                origins: Vec::new(),
             })
             .boxed(),
         EventKind::ApprovalDecided { .. } => approval_decided(),
@@ -211,6 +212,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
             text().prop_map(|prompt| EventKind::InputAsked { question: prompt.into() }).boxed()
         }
         EventKind::InputAnswered { .. } => text().prop_map(|answer| EventKind::InputAnswered { answer }).boxed(),
+        EventKind::UserMessage { .. } => (text(), any::<bool>(), prop::option::of(name()), any::<bool>())
+            .prop_map(|(text, interrupts, id, replayed)| EventKind::UserMessage { text, interrupts, id, replayed })
+            .boxed(),
         EventKind::Subtask { .. } => {
             let points = prop::collection::vec((text(), any::<u32>()), 0..3);
             (text(), text(), points.prop_map(BTreeMap::from_iter))
@@ -238,6 +242,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
             .prop_map(|(tool, input, error)| EventKind::ServerSideToolFinished { tool, input, error })
             .boxed(),
         EventKind::ModelResponse { .. } => content::model_response(),
+        EventKind::Mended { .. } => (prop::option::of(name()), prop::sample::subsequence(Mend::ALL.to_vec(), 0..8))
+            .prop_map(|(tool, mends)| EventKind::Mended { tool, mends })
+            .boxed(),
         EventKind::ModelRetry { .. } => text().prop_map(|reason| EventKind::ModelRetry { reason }).boxed(),
         EventKind::Usage { .. } => run_usage().prop_map(|used| EventKind::Usage { used }).boxed(),
         EventKind::Dropped { .. } => any::<u64>().prop_map(|count| EventKind::Dropped { count }).boxed(),
@@ -271,7 +278,14 @@ fn call_planned() -> BoxedStrategy<EventKind> {
 
 /// Any decision about an approval.
 fn approval_decided() -> BoxedStrategy<EventKind> {
-    let by = of([DecidedBy::Policy, DecidedBy::Mode, DecidedBy::Approver, DecidedBy::Memory, DecidedBy::Cancellation]);
+    let by = of([
+        DecidedBy::Policy,
+        DecidedBy::Mode,
+        DecidedBy::Approver,
+        DecidedBy::Memory,
+        DecidedBy::Cancellation,
+        DecidedBy::Reviewer,
+    ]);
     // Null cannot be distinguished from absent arguments.
     let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
     (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES), any::<bool>())
@@ -337,7 +351,14 @@ fn kinds() -> Vec<EventKind> {
             rule: None,
             ran: false,
         },
-        EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, given: None, position: 0, total: 0 },
+        EventKind::ApprovalAsked {
+            summary: none(),
+            arguments: Value::Null,
+            given: None,
+            position: 0,
+            total: 0,
+            origins: Vec::new(),
+        },
         EventKind::ApprovalDecided {
             approved: true,
             by: DecidedBy::Policy,
@@ -356,6 +377,7 @@ fn kinds() -> Vec<EventKind> {
         },
         EventKind::InputAsked { question: none().into() },
         EventKind::InputAnswered { answer: none() },
+        EventKind::UserMessage { text: none(), interrupts: false, id: None, replayed: false },
         EventKind::Subtask { description: none(), worker: none(), points },
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },
         EventKind::Drifted { worker: none(), disagree: 0, of: 0 },
@@ -373,6 +395,7 @@ fn kinds() -> Vec<EventKind> {
             files: Vec::new(),
             replayed: false,
         },
+        EventKind::Mended { tool: None, mends: Vec::new() },
         EventKind::ModelRetry { reason: none() },
         EventKind::Usage { used: RunUsage::default() },
         EventKind::Dropped { count: 0 },

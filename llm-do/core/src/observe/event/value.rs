@@ -1,20 +1,17 @@
-//! A JSON value in an event, which stays text until something reads it.
+//! A JSON value in an event.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
-use serde::ser::SerializeStruct;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::base::json::RAW_VALUE;
-use crate::declare::tool::{Content, ToolReturn};
+use crate::base::json::Json;
 
 /// A JSON value in an event: the arguments or the result of a call.
 ///
-/// A call from text to text has no value, only text, and its events have that text. [`value`](Self::value) parses it each time it
-/// is called; [`text`](Self::text) and the JSON of an event do not parse it.
+/// Most calls have it as text, and their events share that text. [`value`](Self::value) parses it when it is first called;
+/// [`text`](Self::text) and the JSON of an event do not parse it.
 ///
 /// # Examples
 ///
@@ -27,121 +24,51 @@ use crate::declare::tool::{Content, ToolReturn};
 /// assert_eq!(arguments.value()["path"], "a.txt");
 /// assert_eq!(arguments.to_string(), r#"{"path":"a.txt"}"#);
 /// ```
-#[derive(Clone)]
-pub struct EventValue(Form);
-
-#[derive(Clone)]
-enum Form {
-    /// May be shared with the call.
-    Value(Arc<Value>),
-    /// Valid JSON, without white space between tokens.
-    Text(String),
-}
+#[derive(Clone, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct EventValue(Json);
 
 impl EventValue {
-    /// Returns the value of a JSON text without white space between tokens.
-    pub(crate) fn from_json(text: String) -> Self {
-        Self(Form::Text(text))
-    }
-
-    /// Returns a value that a call has too.
-    pub(crate) fn from_shared(value: Arc<Value>) -> Self {
-        Self(Form::Value(value))
-    }
-
-    /// Returns the value of a call's result, in the form that the call has it in.
-    pub(crate) fn of_result(returned: &ToolReturn) -> Self {
-        match &returned.content {
-            Content::Value(value) => value.clone().into(),
-            Content::Json(text) => Self::from_json(text.clone()),
-        }
-    }
-
-    /// Returns the JSON text, if the call had the value as text.
-    pub(super) fn json(&self) -> Option<&str> {
-        match &self.0 {
-            Form::Value(_) => None,
-            Form::Text(text) => Some(text),
-        }
+    /// Returns JSON that a call has too.
+    pub(crate) fn from_json(json: Json) -> Self {
+        Self(json)
     }
 
     /// Returns the value; parses it if the call had it as text.
     #[must_use]
     pub fn value(&self) -> Cow<'_, Value> {
-        match &self.0 {
-            Form::Value(value) => Cow::Borrowed(value),
-            Form::Text(text) => Cow::Owned(serde_json::from_str(text).unwrap_or_default()),
-        }
+        Cow::Borrowed(self.0.value())
     }
 
     /// Returns the value as JSON text, without white space between tokens.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
-        match &self.0 {
-            Form::Value(value) => Cow::Owned(value.to_string()),
-            Form::Text(text) => Cow::Borrowed(text),
-        }
+        Cow::Borrowed(self.0.text())
     }
 }
 
 impl From<Value> for EventValue {
     fn from(value: Value) -> Self {
-        Self(Form::Value(Arc::new(value)))
-    }
-}
-
-/// `null`.
-impl Default for EventValue {
-    fn default() -> Self {
-        Value::Null.into()
-    }
-}
-
-/// Compares the values: the order of fields makes no difference.
-impl PartialEq for EventValue {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Form::Text(text), Form::Text(other)) if text == other => true,
-            _ => self.value() == other.value(),
-        }
+        Self(value.into())
     }
 }
 
 impl PartialEq<Value> for EventValue {
     fn eq(&self, other: &Value) -> bool {
-        *self.value() == *other
+        self.0.value() == other
     }
 }
 
-/// The JSON text.
+/// Writes the JSON text.
 impl fmt::Display for EventValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Form::Value(value) => value.fmt(f),
-            Form::Text(text) => f.write_str(text),
-        }
+        self.0.fmt(f)
     }
 }
 
 impl fmt::Debug for EventValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-impl Serialize for EventValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
-            Form::Value(value) => value.serialize(serializer),
-            // As `RawValue` does, which would parse the text once more.
-            Form::Text(text) if serializer.is_human_readable() => {
-                let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
-                raw.serialize_field(RAW_VALUE, text.as_str())?;
-                raw.end()
-            }
-            // Not JSON.
-            Form::Text(_) => self.value().serialize(serializer),
-        }
     }
 }
 
@@ -155,22 +82,22 @@ impl<'de> Deserialize<'de> for EventValue {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::EventValue;
+    use super::{EventValue, Json};
 
     const JSON: &str = r#"{"a":[1.5,null,"ä\n"],"b":{}}"#;
 
     #[test]
     fn a_text_is_the_value_that_it_describes() {
-        let text = EventValue::from_json(JSON.to_owned());
+        let text = EventValue::from_json(Json::from_text(JSON.to_owned()));
         let value = EventValue::from(json!({ "b": {}, "a": [1.5, null, "ä\n"] }));
         assert_eq!((&text, &*text.value()), (&value, &*value.value()));
         assert_eq!((&*text.text(), text.to_string(), format!("{text:?}")), (JSON, JSON.to_owned(), JSON.to_owned()));
-        assert_ne!(text, EventValue::from_json("1".to_owned()));
+        assert_ne!(text, EventValue::from(json!(1)));
     }
 
     #[test]
-    fn a_text_is_written_as_it_is_and_as_the_value_where_values_are_asked_for() {
-        let text = EventValue::from_json(JSON.to_owned());
+    fn a_value_is_written_as_its_json_and_read_back() {
+        let text = EventValue::from_json(Json::from_text(JSON.to_owned()));
         assert_eq!(serde_json::to_string(&text).unwrap(), JSON);
         assert_eq!(serde_json::to_value(&text).unwrap(), *text.value());
         assert_eq!(serde_json::from_str::<EventValue>(JSON).unwrap(), text);

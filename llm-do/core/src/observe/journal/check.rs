@@ -1,4 +1,4 @@
-//! A journal that only replays: it names the first step at which a recorded run and the code differ.
+//! A journal that only replays: it reports the first step at which a recorded run and the code differ.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -14,12 +14,12 @@ use crate::base::mutex::IgnorePoison;
 
 /// Replays recorded runs with the code of this program. Nothing is recorded, and no effect runs.
 ///
-/// Bodies of entries and workers run again. The other calls return what is recorded of them.
+/// Bodies of entries and workers run again. The other calls return their recorded results.
 #[derive(Clone)]
 #[doc(hidden)]
-pub struct ReplayCheck(Arc<Recorded>);
+pub struct ReplayCheck(Arc<RecordedRun>);
 
-struct Recorded {
+struct RecordedRun {
     replay: SharedReplay,
     /// The outcomes of the calls whose bodies run again.
     outcomes: HashMap<Arc<str>, Record>,
@@ -28,7 +28,7 @@ struct Recorded {
     checked: Mutex<Checked>,
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct Checked {
@@ -53,17 +53,17 @@ impl ReplayCheck {
         let (outcomes, steps): (Vec<_>, Vec<_>) = records.into_iter().partition(is_outcome);
         let outcomes = outcomes.into_iter().map(|record| (Arc::clone(&record.key), record)).collect();
         let (replay, checked) = (SharedReplay::new(Replay::from_records(steps)), Mutex::default());
-        Self(Arc::new(Recorded { replay, outcomes, runs_again: Box::new(runs_again), checked }))
+        Self(Arc::new(RecordedRun { replay, outcomes, runs_again: Box::new(runs_again), checked }))
     }
 
-    /// Returns what was found since the last call.
+    /// Returns the findings since the last call.
     #[must_use]
     pub fn take(&self) -> Checked {
         std::mem::take(&mut *self.0.checked.lock().ignore_poison())
     }
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Notes the first difference, in the call of a key.
     fn differs(&self, call: &Arc<str>, error: JournalError) -> JournalError {
         let first = &mut self.checked.lock().ignore_poison().difference;
@@ -91,7 +91,7 @@ impl Recorded {
         }
     }
 
-    /// Returns whether the call that makes a step, or one that contains it, has a recorded result.
+    /// Returns whether the call that makes a step, or a call that contains it, has a recorded result.
     fn has_ended(&self, step: &StepSpec) -> bool {
         let has_result = |key: &str| self.outcomes.get(key).is_some_and(|record| record.value.get("result").is_some());
         let mut calls = std::iter::successors(Some(&*step.parent), |key| key::parent(key));
@@ -119,7 +119,7 @@ impl Recorded {
             LocalOutcome::Record(value) => value,
             LocalOutcome::Skip(unrecorded) => return Ok(JournalOutcome::Unrecorded(unrecorded)),
         };
-        // A failure is tried again when the run is resumed.
+        // A run that failed is retried when it is resumed.
         let recorded = self.outcomes.get(&step.key).filter(|recorded| recorded.value.get("result").is_some());
         let Some(recorded) = recorded else { return Ok(JournalOutcome::Recorded(value)) };
         if value.get("result") != recorded.value.get("result") {
@@ -158,7 +158,7 @@ impl Journal for ReplayCheck {
         if self.is_recorded(&step.key) {
             return self.0.look_up(&step).await;
         }
-        // Decisions of modes and rules are not recorded, and made again.
+        // Decisions of modes and rules are not recorded, so each process makes them.
         Ok(match local.await {
             LocalOutcome::Record(value) => JournalOutcome::Recorded(value),
             LocalOutcome::Skip(unrecorded) => JournalOutcome::Unrecorded(unrecorded),

@@ -1,4 +1,4 @@
-//! The journal of a run whose log an engine keeps; a task of the engine appends to it what the run does.
+//! The journal of a run whose log a durable execution engine keeps; a task of the engine appends the records.
 
 #[cfg(test)]
 mod tests;
@@ -19,27 +19,29 @@ use super::{
 };
 use crate::base::mutex::IgnorePoison;
 
-/// The maximum size of a record in the engine's log, in bytes: a message of 32 MiB, without what surrounds the record.
+/// The maximum size of a record in the engine's log, in bytes: 32 MiB for a message, minus its other fields.
 pub(crate) const MAX_RECORD: usize = (32 << 20) - (64 << 10);
 
-/// What a run asks of the task that appends to the engine's log.
+/// A request of a run to the task that appends to the engine's log.
 #[derive(Debug)]
 pub(crate) enum EngineRequest {
-    /// Begins an effect while the log waits, once it is confirmed that the engine does not end the attempt meanwhile.
+    /// Begins an effect while the log waits. The confirmation means that the engine does not end the attempt during the
+    /// effect.
     Begin(oneshot::Sender<()>),
     /// An effect has ended, recorded or not, while the log waits.
     End,
     /// Appends a record in JSON, and confirms it; without confirmation it may be appended together with the next request.
     Record(Box<RawValue>, Option<oneshot::Sender<()>>),
-    /// Appends that the records of these keys are forgotten.
+    /// Appends that the records with these keys are forgotten.
     Forget(Vec<Arc<str>>, oneshot::Sender<()>),
-    /// Waits, in the engine.
+    /// Sleeps in the engine.
     Sleep(Arc<str>, Duration, oneshot::Sender<()>),
-    /// Runs the call of a key as an invocation of its own, and returns its record's value; `None` if it has to run here.
+    /// Runs the call with this key as a separate invocation, and returns its recorded value; `None` if the call must
+    /// run here.
     Call(Arc<str>, oneshot::Sender<Option<Value>>),
-    /// Asks a person: returns the id of the question, and later the answer.
+    /// Asks a person; returns the id of the question first, and the answer later.
     Ask(PromiseSpec, oneshot::Sender<Arc<str>>, oneshot::Sender<Value>),
-    /// Withdraws the question of an id.
+    /// Withdraws the question with this id.
     Withdraw(Arc<str>),
 }
 
@@ -53,31 +55,32 @@ struct Attempt {
     replay: SharedReplay,
     effects: Mutex<EffectsInFlight>,
     requests: mpsc::UnboundedSender<EngineRequest>,
-    /// The calls that run as invocations of their own since an earlier attempt.
+    /// The calls that an earlier attempt started as separate invocations.
     left: Mutex<HashSet<Arc<str>>>,
-    /// Returns whether calls of this name may run as invocations of their own.
+    /// Returns whether calls with this name may run as separate invocations.
     may_leave: Box<dyn Fn(&str) -> bool + Send + Sync>,
     part: Option<Part>,
 }
 
-/// The only call that runs here, in an invocation of its own: the other calls of the run only replay.
+/// The only call that runs here, in a separate invocation: the other calls of the run only replay.
 struct Part {
     /// The key of the call.
     call: Arc<str>,
     value: Mutex<Option<oneshot::Sender<Value>>>,
 }
 
-/// The effects in flight in this process, which must end before the log waits: the engine may end an attempt that waits.
+/// The effects in flight in this process. They must end before the log waits, since the engine may end an attempt that
+/// waits.
 ///
-/// Most runs wait for nothing while they work, so their effects need not ask.
+/// While nothing waits, effects begin without a request to the engine.
 #[derive(Debug, Default)]
 struct EffectsInFlight {
     count: usize,
-    /// Whether the log waits, or will once nothing is in flight.
+    /// Whether the log waits, or will wait once no effect is in flight.
     log_waits: bool,
 }
 
-/// A guard: an effect is in flight until this is dropped.
+/// A guard: an effect is in flight until the guard is dropped.
 struct EffectGuard<'a>(&'a Attempt);
 
 impl Drop for EffectGuard<'_> {
@@ -85,7 +88,7 @@ impl Drop for EffectGuard<'_> {
         let mut effects = self.0.effects.lock().ignore_poison();
         effects.count -= 1;
         if effects.log_waits {
-            // Ignored: the engine has ended the attempt.
+            // If this fails, the engine has ended the attempt.
             drop(self.0.requests.send(EngineRequest::End));
         }
     }
@@ -100,7 +103,7 @@ struct WithdrawOnDrop {
 impl Drop for WithdrawOnDrop {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
-            // Ignored: the engine has ended the attempt, and the next one asks again.
+            // If this fails, the engine has ended the attempt, and the next attempt asks again.
             drop(self.requests.send(EngineRequest::Withdraw(id)));
         }
     }
@@ -115,7 +118,7 @@ impl EngineJournal {
         Self::with_part(requests, may_leave, None)
     }
 
-    /// The same, for an invocation that runs one call only; returns where the value of its record arrives.
+    /// Creates the journal of an invocation that runs one call only; returns the receiver of its recorded value.
     pub(crate) fn of_call(
         call: Arc<str>,
         requests: mpsc::UnboundedSender<EngineRequest>,
@@ -135,7 +138,7 @@ impl EngineJournal {
         Self(Arc::new(Attempt { replay, effects, requests, left, may_leave: Box::new(may_leave), part }))
     }
 
-    /// Notes whether the log has something to wait for; returns whether it may wait, since no effect is in flight.
+    /// Records whether the log waits for something; returns whether it may wait now, since no effect is in flight.
     pub(crate) fn may_wait(&self, log_waits: bool) -> bool {
         let mut effects = self.0.effects.lock().ignore_poison();
         effects.log_waits = log_waits;
@@ -147,12 +150,12 @@ impl EngineJournal {
         self.0.replay.lock().load(record);
     }
 
-    /// Loads that the call of a key became an invocation of its own.
+    /// Loads that the call with this key became a separate invocation.
     pub(crate) fn load_call(&self, key: &Arc<str>) {
         self.0.left.lock().ignore_poison().insert(Arc::clone(key));
     }
 
-    /// Loads that a person was asked in a step of this key.
+    /// Loads that a step with this key asked a person.
     pub(crate) fn load_question(&self, kind: StepKind, key: &str) {
         self.0.replay.lock().questions.add(kind, key);
     }
@@ -175,7 +178,7 @@ impl Attempt {
         }
     }
 
-    /// Begins an effect. A run's result contains the whole run, whose effects begin themselves.
+    /// Begins an effect. The result of a run contains the whole run, whose effects begin separately.
     async fn begin(&self, step: &StepSpec) -> Option<EffectGuard<'_>> {
         if step.kind == StepKind::Result {
             return None;
@@ -192,7 +195,7 @@ impl Attempt {
         Some(in_flight)
     }
 
-    /// Never returns for a step of the run that another invocation performs.
+    /// Never returns for a step that another invocation performs.
     async fn wait_unless_own(&self, step: &StepSpec) {
         let Some(Part { call, .. }) = &self.part else { return };
         let inside = step.key.strip_prefix(&**call);
@@ -215,7 +218,7 @@ impl Attempt {
             )));
         }
         if matches!(kind, StepKind::Run | StepKind::Result) {
-            // Both follow from the invocation and from the other records, so they need not be durable on their own.
+            // Both records follow from the invocation and the other records, so they need not be durable alone.
             drop(self.requests.send(EngineRequest::Record(text, None)));
         } else {
             self.request(|done| EngineRequest::Record(text, Some(done))).await;
@@ -240,9 +243,9 @@ impl Attempt {
         }
     }
 
-    /// Runs a call as an invocation of its own, if another call is in flight with it; returns its value.
+    /// Runs a call as a separate invocation, if another call is in flight with it; returns its value.
     async fn perform_apart(&self, step: &StepSpec) -> Option<Value> {
-        // In this attempt the calls beside it may be recorded, so that nothing overlaps it.
+        // In this attempt, the concurrent calls may be recorded, so that nothing overlaps this call.
         let has_left = self.left.lock().ignore_poison().contains(&step.key);
         let may_leave = has_left || (step.is_overlapped() && (self.may_leave)(&step.name));
         if !may_leave {
@@ -254,7 +257,7 @@ impl Attempt {
 }
 
 impl Part {
-    /// Runs the call that this invocation is for, and hands over its value.
+    /// Runs the call of this invocation, and sends its value.
     async fn perform(&self, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         let value = match local.await {
             LocalOutcome::Record(value) => value,
@@ -263,7 +266,7 @@ impl Part {
         if let Some(sender) = self.value.lock().ignore_poison().take() {
             drop(sender.send(value));
         }
-        // The invocation ends, and drops the rest of the run.
+        // The invocation ends and drops the rest of the run.
         std::future::pending().await
     }
 }
@@ -274,7 +277,8 @@ impl Journal for EngineJournal {
         if let Some(value) = self.0.replayed(&step).await? {
             return Ok(JournalOutcome::Replayed(value));
         }
-        // Until it is recorded: the engine may end the attempt whenever nothing is in flight.
+        // The effect stays in flight until it is recorded, since the engine may end the attempt when nothing is in
+        // flight.
         let _in_flight = self.0.begin(&step).await;
         self.0.perform(step, local).await
     }

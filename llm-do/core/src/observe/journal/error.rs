@@ -13,7 +13,7 @@ use crate::base::error::BoxError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The run makes another call than the recorded one.
+    /// The run makes a different call than the recorded one.
     #[error(
         "the run diverged from its journal at {place}: expected {recorded}, found {found}; resume with the code and \
          arguments that wrote the journal, or start a new journal"
@@ -68,7 +68,7 @@ pub enum JournalError {
         path: PathBuf,
     },
 
-    /// Another process has the run.
+    /// Another process has claimed the run.
     #[error(
         "the run `{run}` is in use by another process until {until}; stop that process, or try again after that time"
     )]
@@ -79,7 +79,7 @@ pub enum JournalError {
         until: Timestamp,
     },
 
-    /// Another process has claimed the run since this one did; nothing more of this one is recorded.
+    /// Another process has claimed the run after this process; records of this process are refused.
     #[error("the run `{run}` was taken over by another process, which continues it")]
     TakenOver {
         /// The id of the run.

@@ -1,6 +1,7 @@
-//! The recorded calls of one parent that this process has not begun yet, and how long another call waits for them.
+//! The recorded calls of one parent that this process has not begun yet, and how long an unrecorded call waits for
+//! them.
 //!
-//! Without I/O and clocks.
+//! This module has no I/O and no clock.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -18,7 +19,8 @@ const LATER_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct Expected {
     calls: HashMap<Arc<str>, ExpectedCall>,
-    /// The slots of the overlapped calls: by the end of the call, or by the first record inside it if it has no own record.
+    /// The slots of the overlapped calls. The slot is the end of the call, or the first record inside it if it has no
+    /// own record.
     ended: BTreeSet<usize>,
     /// The number of calls of the parent that have begun in this process.
     begun: u32,
@@ -28,7 +30,8 @@ pub(super) struct Expected {
 struct ExpectedCall {
     place: u32,
     is_overlapped: bool,
-    /// The slot of the last record of the call, which is its result if recorded; otherwise of the first record inside it.
+    /// The slot of the last record of the call, which is its result if recorded; otherwise the slot of the first record
+    /// inside it.
     slot: usize,
 }
 
@@ -109,12 +112,12 @@ impl Expected {
 
     /// Returns the recorded calls that an unrecorded call waits for.
     ///
-    /// A recorded call at a later place that overlapped no other began after this one ended, so it cannot begin before it.
+    /// A recorded call at a later place that did not overlap began after this one ended, so it need not be waited for.
     pub(super) fn before(&self, step: &StepSpec) -> Option<MissingCalls> {
         let mut awaited = self.calls.values().filter(|call| call.is_overlapped || call.place <= step.place).peekable();
         awaited.peek()?;
         let (due, later): (Vec<_>, Vec<_>) = awaited.partition(|call| call.place < self.begun);
-        // If all are due, the program has changed. If none is due, all of them may belong to a later part of the program.
+        // If all calls are due, the program has changed. If none is due, all may belong to a later part of the program.
         let timeout = if due.is_empty() || later.is_empty() { DUE_TIMEOUT } else { LATER_TIMEOUT };
         Some(self.missing(timeout))
     }
@@ -134,7 +137,8 @@ impl Expected {
 
     /// Returns the recorded calls that a recorded concurrent call waits for: the concurrent calls that ended before it.
     ///
-    /// A program that continues with the first of several calls to finish or fail then continues with the same one again.
+    /// If a program continues with the first of several calls to finish or fail, a replay then continues with the same
+    /// call.
     pub(super) fn ended_before(&self, slot: usize) -> Option<MissingCalls> {
         self.ended.first().is_some_and(|first| *first < slot).then(|| self.missing(DUE_TIMEOUT))
     }

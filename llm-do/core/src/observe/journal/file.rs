@@ -4,6 +4,7 @@
 mod crash;
 mod disk;
 mod open;
+mod recording;
 mod records;
 mod writer;
 
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub use self::recording::RecordingJournal;
 use self::records::ForgetLine;
 pub use self::records::Records;
 use self::writer::{PendingWrite, Writer};
@@ -102,14 +104,14 @@ impl FileJournal {
         open::read(path.into())
     }
 
-    /// Settles by hand what became of a call whose outcome is unknown, by the key of its step; the run is then resumed.
+    /// Settles the outcome of a call if it is unknown, by the key of its step; the run can then be resumed.
     ///
-    /// What a person answered about it before, such as that the run stops, no longer counts.
+    /// An earlier answer of a person about it, such as that the run stops, no longer counts.
     ///
     /// # Errors
     ///
-    /// Returns [`JournalError::InvalidValue`] if no call of this key began, or it is settled already, and [`JournalError::Io`] if the
-    /// file cannot be written.
+    /// Returns [`JournalError::InvalidValue`] if no call with this key began, or it is already settled, and
+    /// [`JournalError::Io`] if the file cannot be written.
     pub async fn settle(&self, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
         let records: Vec<_> = self.0.replay().records().cloned().collect();
         let (record, used_up) = settlement.record(&records, step)?;
@@ -145,7 +147,7 @@ impl OpenJournal {
     /// Returns the recorded value of a step, or an error if the file can no longer be written.
     async fn look_up(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
         let recorded = self.replay.look_up(step).await?;
-        // After the wait for other calls, so that no effect runs that cannot be recorded.
+        // Checked after the wait for other calls, so that no effect runs that cannot be recorded.
         self.writer.check().map_err(|error| self.io(error))?;
         Ok(recorded)
     }
@@ -164,7 +166,7 @@ impl OpenJournal {
     fn record(&self, record: Record) -> Result<(Value, PendingWrite), JournalError> {
         let mut line = serde_json::to_vec(&record).map_err(|error| self.io(error.into()))?;
         line.push(b'\n');
-        // Under one lock, so that lines are in the order of the records, and each key has one.
+        // Both happen under one lock, so that lines are in the order of the records, and each key has one line.
         let mut replay = self.replay();
         if let Some(earlier) = replay.get(&record.key) {
             return Ok((earlier.value.clone(), self.writer.write(Vec::new())));

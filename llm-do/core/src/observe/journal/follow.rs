@@ -1,4 +1,4 @@
-//! The journal of a run that goes on elsewhere: what its log contains is replayed as the log grows.
+//! The journal of a run that another process performs: the content of its log is replayed as the log grows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,32 +12,33 @@ use super::{
     Journal, JournalError, JournalOutcome, LocalOutcome, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec,
 };
 
-/// The journal of a replay that follows a run. Clones share it.
+/// The journal of a replay that follows a run in another process. Clones share it.
 ///
-/// A step waits until its record arrives, and never runs here. Only what contains steps runs: the run, and calls whose steps are in
-/// the log.
+/// A step waits until its record arrives, and never runs here. Only the run itself and calls with steps in the log run
+/// here.
 #[derive(Clone)]
 pub(crate) struct FollowJournal(Arc<Followed>);
 
 struct Followed {
     replay: SharedReplay,
-    /// Changes with each record that arrives.
+    /// Notified of each record that arrives.
     grown: watch::Sender<()>,
-    /// Returns whether calls of this name may run as invocations of their own, whose steps are in another log.
+    /// Returns whether calls with this name may run as separate invocations, whose steps are in another log.
     may_leave: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
 impl FollowJournal {
-    /// Creates the journal of a run of whose log nothing has arrived.
+    /// Creates the journal of a run, without records.
     pub(crate) fn new(may_leave: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         let (replay, grown) = (SharedReplay::default(), watch::Sender::default());
         Self(Arc::new(Followed { replay, grown, may_leave: Box::new(may_leave) }))
     }
 
-    /// Adds the next record of the log; it is ignored if it follows from those inside it, so that they are replayed.
+    /// Adds the next record of the log. The result of a call whose steps are in the log is ignored, so that the steps
+    /// are replayed.
     pub(crate) fn add(&self, record: Record) {
         let is_contained = match record.kind {
-            // A call that began continues there: its result arrives.
+            // A call that began continues in the other process, and its result arrives.
             StepKind::Result | StepKind::Begun => true,
             StepKind::Call => self.has_recorded_steps(&record.key),
             _ => false,
@@ -53,7 +54,7 @@ impl FollowJournal {
         self.0.replay.lock().forget(keys);
     }
 
-    /// Returns the number of records that the replay has not asked for.
+    /// Returns the number of records that were not replayed.
     pub(crate) fn unused_records(&self) -> usize {
         self.0.replay.lock().remaining()
     }
@@ -68,7 +69,7 @@ impl Followed {
             if let Some(value) = self.replay.look_up(step).await? {
                 return Ok(value);
             }
-            // Ignored: the sender is in `self`.
+            // This cannot fail: the sender is in `self`.
             let _ = grown.changed().await;
         }
     }
@@ -81,7 +82,7 @@ impl Followed {
         }
     }
 
-    /// Runs what contains steps.
+    /// Runs a call that contains steps.
     async fn here(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         Ok(match local.await {
             LocalOutcome::Record(value) => JournalOutcome::Recorded(self.replay.record(Record::new(step, value)?)),
@@ -89,7 +90,7 @@ impl Followed {
         })
     }
 
-    /// Runs what contains steps, unless its record arrives first.
+    /// Runs a call that contains steps, unless its record arrives first.
     async fn here_or_recorded(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         let mut has_begun = false;
         let here = async {
@@ -101,7 +102,7 @@ impl Followed {
             value = self.recorded(&step) => value?,
             outcome = here => return outcome,
         };
-        // A call that began here has done what a replay would do.
+        // A call that began here has run like a replay.
         Ok(if has_begun { JournalOutcome::Recorded(recorded) } else { JournalOutcome::Replayed(recorded) })
     }
 }
@@ -132,7 +133,7 @@ impl Journal for FollowJournal {
         self.0.here_or_recorded(step, local).await
     }
 
-    /// Never returns: what the run asks is answered there, and then recorded.
+    /// Never returns: the other process asks the person, and records the answer.
     async fn promise(&self, _: PromiseSpec) -> Result<Option<Promise>, JournalError> {
         std::future::pending().await
     }

@@ -18,10 +18,13 @@ use super::{StepKind, StepSpec};
 use crate::base::error::{CallError, ErrorId};
 use crate::base::mutex::IgnorePoison;
 
+/// The part of an approval below which the steps of its review are.
+pub(crate) const REVIEW: &str = "review";
+
 /// Precedes the thread in the key of a call that continues one.
 const THREAD: &str = "%40";
 
-/// The steps that one call has made: numbers them, and gives equal ones distinct keys. Allocated with the first step.
+/// The steps that one call has made. Numbers them, and gives equal steps distinct keys. Allocated with the first step.
 #[derive(Debug, Default)]
 pub(crate) struct ChildSteps(OnceLock<Arc<Mutex<Siblings>>>);
 
@@ -41,13 +44,13 @@ struct Siblings {
     last: Option<(StepKind, Arc<str>)>,
     /// The number of steps that have begun with the same name and input, by their common key.
     equal: HashMap<Arc<str>, u32>,
-    /// Which changes of the code the call knows, as decided when it first asked.
+    /// Which code changes the call uses, as decided when it first asked.
     versions: HashMap<String, bool>,
 }
 
-/// A call that is announced but has no position yet: guards run on it, or its arguments take long to check.
+/// A call that is announced but has no position yet, for example while guards run on it or its arguments are checked.
 ///
-/// Calls that begin in the meantime are concurrent with it, since the order of their positions depends on how long that takes.
+/// Calls that begin in the meantime are concurrent with it, since timing decides about the order of their positions.
 #[derive(Debug)]
 pub(crate) struct AnnouncedCall {
     siblings: Arc<Mutex<Siblings>>,
@@ -63,7 +66,7 @@ struct FailedCall {
     key: Arc<str>,
     /// The number of steps that had begun when it failed.
     begun: u32,
-    /// The key of the step that failed; its own, or that of a call with a result that returned the error.
+    /// The key of the failed step: its own, or that of a call whose result was replaced by the error.
     step: Arc<str>,
     /// The error that its caller received; `None` once the caller is known to have dropped it.
     error: Option<ErrorId>,
@@ -116,9 +119,10 @@ impl ChildSteps {
 
     /// Returns the keys of the failed steps that led to the end of their parent with `error`.
     ///
-    /// Those are the steps whose errors are `error` or one of its sources. If none is, an error in between may hide the type of the
-    /// error inside: then the last step that failed with the same text. Since code may replace an error by a new one, they are also
-    /// the failed steps after which no other step began, unless the plane itself ended the parent.
+    /// These are the steps whose error is `error` or one of its sources. If no step has such an error, an error in
+    /// between may hide the type of the inner error; the last step that failed with the same text is returned then.
+    /// Since code may replace an error, the failed steps after which no other step began are returned too, unless the
+    /// plane itself ended the parent.
     pub(crate) fn led_to(&self, error: Option<&CallError>) -> Vec<Arc<str>> {
         let Some(siblings) = self.0.get().map(|siblings| lock(siblings)) else { return Vec::new() };
         if siblings.failed.is_empty() {
@@ -136,12 +140,12 @@ impl ChildSteps {
         led.map(|failed| Arc::clone(&failed.key)).collect()
     }
 
-    /// Returns what was decided about a change of the code.
+    /// Returns the decision about a code change.
     pub(crate) fn version(&self, change: &str) -> Option<bool> {
         lock(self.0.get()?).versions.get(change).copied()
     }
 
-    /// Remembers what was decided about a change of the code.
+    /// Stores the decision about a code change.
     pub(crate) fn set_version(&self, change: &str, is_known: bool) {
         lock(self.0.get_or_init(Arc::default)).versions.insert(change.to_owned(), is_known);
     }
@@ -173,7 +177,7 @@ impl Siblings {
         step
     }
 
-    /// Returns the last step that failed with an error that `outer` may contain.
+    /// Returns the last step whose error may be inside `outer`.
     fn last_inside(&self, outer: &ErrorId) -> Option<&str> {
         let is_inside = |failed: &&FailedCall| failed.error.as_ref().is_some_and(|error| outer.may_contain(error));
         self.failed.iter().rfind(is_inside).map(|failed| &*failed.step)
@@ -190,11 +194,12 @@ impl InFlightStep {
         self.fail_by([Arc::clone(&self.key)], error);
     }
 
-    /// Records that the caller receives an error although the step has a result, because of the failures of these keys.
+    /// Records that the caller receives an error although the step has a result, because the steps with these keys
+    /// failed.
     pub(crate) fn fail_by(&self, keys: impl IntoIterator<Item = Arc<str>>, error: &CallError) {
         let (mut siblings, error) = (lock(&self.siblings), error.id());
         let begun = siblings.begun();
-        // Code that retries drops an error, and the next one may have the same address and text.
+        // Code that retries drops an error, and a later error may have the same address and text.
         let is_dropped = |failed: &&mut FailedCall| failed.step != self.key && failed.error.as_ref() == Some(&error);
         siblings.failed.iter_mut().filter(is_dropped).for_each(|failed| failed.error = None);
         let failed = |key| FailedCall { key, begun, step: Arc::clone(&self.key), error: Some(error.clone()) };
@@ -222,7 +227,7 @@ fn lock(siblings: &Mutex<Siblings>) -> MutexGuard<'_, Siblings> {
     siblings.lock().ignore_poison()
 }
 
-/// Returns the key of the first call in `parent` of a name and an input.
+/// Returns the key of the first call in `parent` with a name and an input.
 pub(super) fn step_key(parent: &str, name: &str, input: &Value) -> String {
     let mut key = below(parent, name);
     key.push(':');
@@ -230,19 +235,62 @@ pub(super) fn step_key(parent: &str, name: &str, input: &Value) -> String {
     key
 }
 
-/// Returns the key of the first call in `parent` of a name and an input that continues a thread.
+/// Returns the key of the first call in `parent` with a name and an input that continues a thread.
 pub(super) fn thread_key(parent: &str, name: &str, thread: &str, messages: usize, input: &Value) -> String {
     let mut key = below(parent, name);
     let thread = thread.replace('%', "%25").replace('/', "%2F").replace(':', "%3A");
-    // Not in a name, whose `%` are written as `%25`.
+    // Names cannot contain this text, since their `%` is written as `%25`.
     key.push_str(THREAD);
     _ = write!(key, "{thread}+{messages}:{}", digest(input));
     key
 }
 
-/// Returns whether a key is that of a call that continues a thread.
+/// Returns whether the key belongs to a call that continues a thread.
 pub(super) fn is_in_thread(key: &str) -> bool {
     key.rsplit('/').next().is_some_and(|part| part.contains(THREAD))
+}
+
+/// Returns whether a key is in a run that continues a chat.
+#[doc(hidden)]
+#[must_use]
+pub fn is_in_chat(key: &str) -> bool {
+    key.split('/').next().is_some_and(|root| root.contains(THREAD))
+}
+
+/// Returns the key of a root call as that of one that continues a chat.
+pub(super) fn in_chat(root: &str) -> String {
+    let (name, input) = root.rsplit_once(':').unwrap_or((root, ""));
+    format!("{name}{THREAD}chat:{input}")
+}
+
+/// Returns the root call of a key.
+#[doc(hidden)]
+#[must_use]
+pub fn run_of(key: &str) -> &str {
+    split_root(key).0
+}
+
+/// Splits a key behind its root call.
+pub(super) fn split_root(key: &str) -> (&str, &str) {
+    key.split_at(key.find('/').unwrap_or(key.len()))
+}
+
+/// Returns the key of a root call without its number among equal ones, and this number.
+pub(super) fn unnumbered(root: &str) -> (&str, u32) {
+    let digest = root.rfind(':').unwrap_or_default();
+    match root[digest..].split_once('#') {
+        Some((start, number)) => (&root[..digest + start.len()], number.parse().unwrap_or_default()),
+        None => (root, 0),
+    }
+}
+
+/// Returns a key without the number of its root call among equal ones.
+pub(super) fn unnumbered_run(key: Arc<str>) -> Arc<str> {
+    let (root, rest) = split_root(&key);
+    match unnumbered(root) {
+        (_, 0) => key,
+        (root, _) => format!("{root}{rest}").into(),
+    }
 }
 
 /// Returns the key of the part `name` below `parent`.
@@ -251,14 +299,20 @@ pub(super) fn below(parent: &str, name: &str) -> String {
     if parent.is_empty() { name } else { format!("{parent}/{name}") }
 }
 
-/// Returns the key of the call in `parent` that `key` is a part of, or else `key`.
+/// Returns the key of the call in `parent` that contains the step `key`, or `key` itself.
 pub(super) fn call<'a>(key: &'a str, parent: &str) -> &'a str {
     let prefix = if parent.is_empty() { 0 } else { parent.len() + 1 };
     let end = key.get(prefix..).and_then(|rest| rest.find('/'));
     end.map_or(key, |end| &key[..prefix + end])
 }
 
-/// Returns the key of the call that contains the call of a key; `None` for a root call.
+/// Returns whether a key is that of a step which a review of the call made, before the call began.
+pub(super) fn is_in_review(key: &str, call: &str) -> bool {
+    let part = key.strip_prefix(call).and_then(|rest| rest.split('/').nth(2));
+    part == Some(REVIEW)
+}
+
+/// Returns the key of the call that contains the call with this key; `None` for a root call.
 pub(super) fn parent(key: &str) -> Option<&str> {
     key.rsplit_once('/').map(|(parent, _)| parent)
 }
@@ -320,6 +374,13 @@ pub fn digest(value: &Value) -> String {
     hex(hash(value))
 }
 
+/// Returns the digest of a text, which is that of the text as a value.
+pub(crate) fn digest_of_text(text: &str) -> String {
+    let mut hasher = SipHasher24::new();
+    feed_text(&mut hasher, text);
+    hex(hasher.finish())
+}
+
 /// Returns the hash of a value, independent of the order of object fields; the same in each version and on each machine.
 pub(super) fn hash(value: &Value) -> u64 {
     let mut hasher = SipHasher24::new();
@@ -333,7 +394,7 @@ fn hex(hash: u64) -> String {
 
 /// Hashes a value, each part with its type and its length, so that different values hash different bytes.
 ///
-/// Not the JSON text: the format of numbers may change with the version of the JSON library.
+/// The JSON text is not hashed, since the format of numbers may change with the version of the JSON library.
 fn feed(hasher: &mut SipHasher24, value: &Value) {
     match value {
         Value::Null => hasher.write(b"n"),

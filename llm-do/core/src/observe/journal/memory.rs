@@ -35,17 +35,17 @@ impl MemoryJournal {
         self.replay().records().cloned().collect()
     }
 
-    /// Returns a copy as a second process would load it: with all records so far, and none replayed yet.
+    /// Returns a copy as a new process would load it: with all records so far, and no record replayed.
     #[must_use]
     pub fn replayed(&self) -> Self {
         Self(Arc::new(SharedReplay::new(self.replay().restarted())))
     }
 
-    /// Settles by hand what became of a call whose outcome is unknown, by the key of its step; the run is then resumed.
+    /// Settles the outcome of a call if it is unknown, by the key of its step; the run can then be resumed.
     ///
     /// # Errors
     ///
-    /// Returns [`JournalError::InvalidValue`] if no call of this key began, or it is settled already.
+    /// Returns [`JournalError::InvalidValue`] if no call with this key began, or it is already settled.
     pub fn settle(&self, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
         let (record, used_up) = settlement.record(&self.records(), step)?;
         self.replay().forget(&used_up);

@@ -1,19 +1,19 @@
-//! What a step comes to: here, and in the journal.
+//! The outcome of a step: locally, and in the journal.
 
 use std::any::Any;
 
 use serde_json::Value;
 
-/// What the local future of a step came to.
+/// The outcome of the local future of a step.
 #[derive(Debug)]
 pub enum LocalOutcome {
     /// A value to record before it is returned. A failure that code or a model may handle is a value too.
     Record(Value),
-    /// Nothing to record, such as after a cancelled call: the effect runs again on resume.
+    /// Nothing is recorded, such as after a cancelled call: the effect runs again on resume.
     Skip(Unrecorded),
 }
 
-/// What a step came to, as its journal returns it.
+/// The outcome of a step, as its journal returns it.
 ///
 /// It compares as equal to the value that it contains.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub enum JournalOutcome {
     Unrecorded(Unrecorded),
 }
 
-/// What an effect came to that is not recorded; a journal passes it on unchanged.
+/// An outcome that is not recorded; a journal passes it on unchanged.
 #[derive(Debug)]
 pub struct Unrecorded(Option<Box<dyn Any + Send>>);
 
@@ -51,7 +51,7 @@ where
 }
 
 impl Unrecorded {
-    /// Creates what an effect came to that was interrupted; for tests of a journal, and for engines that have own effects.
+    /// Creates the outcome of an interrupted effect, for tests of a journal and for engines with their own effects.
     #[must_use]
     pub fn interrupted() -> Self {
         Self(None)

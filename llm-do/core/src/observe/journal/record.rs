@@ -24,12 +24,14 @@ pub struct Record {
     pub place: u32,
     /// Whether another call of `parent` was in flight at the same time.
     pub overlapped: bool,
-    /// The number of calls of `parent` that had begun when the step ended: calls from that place on began after it.
+    /// The number of calls of `parent` that had begun when the step ended; calls with this place or a later one began
+    /// after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) begun: Option<u32>,
     /// The places of the calls that contain the step, outermost first; without the root call, which has a record.
     ///
-    /// A call is recorded when it ends. If the process dies before that, the next process learns of the call from here.
+    /// A call is recorded when it ends. If the process dies before that, the next process learns of the call from this
+    /// list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) callers: Vec<CallerPlace>,
     /// The kind of the step.
@@ -63,11 +65,20 @@ impl Record {
         Ok(Self { key, parent, place, overlapped, begun, callers, kind, name, input, value, time: Timestamp::now() })
     }
 
-    /// Returns the key of the call that this is a part of, or its own key.
+    /// Returns the key of the call that contains this part, or its own key.
     #[doc(hidden)]
     #[must_use]
     pub fn call(&self) -> &str {
         key::call(&self.key, &self.parent)
+    }
+
+    /// Returns the record as it would be if its run had the first of equal root calls: as a run in a journal of its own.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_own_journal(mut self) -> Self {
+        self.key = key::unnumbered_run(self.key);
+        self.parent = key::unnumbered_run(self.parent);
+        self
     }
 
     /// Returns whether it is a call that continues a thread.
@@ -76,9 +87,9 @@ impl Record {
     }
 }
 
-/// What the matching of steps needs of a record, which need not be in memory as a whole.
+/// The facts about a record that matching requires, so that not all of the record must be in memory.
 pub(super) trait Recorded {
-    /// What stands for the outcome in memory.
+    /// The representation of the outcome in memory.
     type Value;
 
     fn key(&self) -> &Arc<str>;
@@ -90,13 +101,13 @@ pub(super) trait Recorded {
     fn kind(&self) -> StepKind;
     fn value(&self) -> Self::Value;
 
-    /// Returns whether the input is that of the step.
+    /// Returns whether the record has this input.
     fn is_input(&self, input: &Value) -> bool;
 
     /// Describes the step without its content.
     fn describe(&self) -> String;
 
-    /// Returns the key of the call that this is a part of, or its own key.
+    /// Returns the key of the call that contains this part, or its own key.
     fn call(&self) -> &str {
         key::call(self.key(), self.parent())
     }
@@ -156,12 +167,12 @@ impl Recorded for Record {
     }
 }
 
-/// Checks that an input or an outcome of a step can be read back.
+/// Checks that an input or an outcome of a step is not nested too deeply to be read back.
 pub(super) fn check_depth(step: &StepSpec, part: &Value) -> Result<(), JournalError> {
     too_deep(part, 0).map_or(Ok(()), |message| Err(JournalError::InvalidValue { step: step.to_string(), message }))
 }
 
-/// Returns an error message if a value is nested too deep to be recorded `inside` that many arrays and objects.
+/// Returns an error message if a value inside `inside` arrays and objects is nested too deeply to be recorded.
 pub(crate) fn too_deep(value: &Value, inside: usize) -> Option<String> {
     let is_recordable = is_shallow(value, MAX_DEPTH - inside);
     (!is_recordable).then(|| format!("JSON nested deeper than {MAX_DEPTH} levels cannot be recorded; make it flatter"))

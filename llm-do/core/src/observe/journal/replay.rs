@@ -1,6 +1,6 @@
 //! The loaded records of a journal, and the decision at each step to replay, run or wait.
 //!
-//! Without I/O and clocks; shared by all journals.
+//! Shared by all journals; without I/O and clocks.
 
 mod divergence;
 
@@ -19,15 +19,15 @@ use super::{JournalError, Record, StepKind, StepSpec, key};
 /// The records of a journal, by key and by place.
 #[derive(Debug)]
 pub(super) struct Replay<R = Record> {
-    /// In the order in which the steps ended.
+    /// The records, in the order in which the steps ended.
     slots: Vec<Slot<R>>,
-    /// Sorted, so that the keys of steps inside a call are adjacent to the key of the call.
+    /// The slots by key. Sorted, so that the keys of steps inside a call are adjacent to the key of the call.
     by_key: BTreeMap<Arc<str>, usize>,
     /// The calls of each parent, by its key.
     siblings: HashMap<Arc<str>, SiblingRecords>,
     /// The number of records that this process has not replayed yet.
     remaining: usize,
-    /// What persons were asked before this process.
+    /// The questions to persons before this process.
     pub(super) questions: Questions,
 }
 
@@ -58,8 +58,8 @@ pub(super) enum Lookup<V = Value> {
     Recorded(V),
     /// The step is not recorded and has to run.
     Run,
-    /// Other recorded calls of the same parent have yet to begin. If they do not begin, the program has changed, and the
-    /// effect of this step may be recorded under the key of a missing call.
+    /// Other recorded calls of the same parent have not begun yet. If they never begin, the program has changed, and
+    /// the effect of this step may be recorded under the key of a missing call.
     Wait(MissingCalls),
 }
 
@@ -80,7 +80,7 @@ impl Replay {
         replay
     }
 
-    /// Returns the same records as a new process would load them.
+    /// Returns the records as a new process would load them.
     pub(super) fn restarted(&self) -> Self {
         let mut restarted = Self::default();
         for Slot { record, is_optional, .. } in self.slots.iter().filter(|slot| !slot.is_forgotten) {
@@ -118,7 +118,7 @@ impl<R: Recorded> Replay<R> {
         }
     }
 
-    /// Notes that a step has begun, and decides whether it is replayed, runs or waits.
+    /// Records that a step has begun, and decides whether it is replayed, runs or waits.
     pub(super) fn look_up(&mut self, step: &StepSpec) -> Result<Lookup<R::Value>, JournalError> {
         self.begin(step);
         let Some(&slot) = self.by_key.get(&step.key) else {
@@ -145,7 +145,7 @@ impl<R: Recorded> Replay<R> {
         }
     }
 
-    /// Decides about a step whose wait for other calls timed out: its recorded value, or `None` if it has to run.
+    /// Decides about a step after the timeout of its wait: returns its recorded value, or `None` if it must run.
     pub(super) fn stop_waiting(&mut self, step: &StepSpec) -> Result<Option<R::Value>, JournalError> {
         if let Some(&slot) = self.by_key.get(&step.key) {
             return Ok(Some(self.replayed(slot)));
@@ -154,7 +154,7 @@ impl<R: Recorded> Replay<R> {
         overdue.map_or(Ok(None), |overdue| Err(self.missing(step, &overdue)))
     }
 
-    /// Root calls are made by the program at any time, so none is expected.
+    /// Records that a step has begun. Root calls are not expected, since the program makes them at any time.
     pub(super) fn begin(&mut self, step: &StepSpec) {
         if !step.parent.is_empty() {
             self.siblings.entry(Arc::clone(&step.parent)).or_default().expected.begin(step);
@@ -184,9 +184,9 @@ impl<R: Recorded> Replay<R> {
         self.by_key.get(key).map(|&slot| &self.slots[slot].record)
     }
 
-    /// Forgets the records of these keys, which are failures that are retried.
+    /// Forgets the records with these keys, which are failures to retry.
     ///
-    /// Later steps of their callers stay recorded, but the run may make other calls now.
+    /// Later steps of their callers stay recorded, but the run may now make other calls.
     pub(super) fn forget(&mut self, keys: &[Arc<str>]) {
         let forgotten: Vec<_> = keys.iter().filter_map(|key| self.forget_one(key)).collect();
         for slot in forgotten {
@@ -205,7 +205,8 @@ impl<R: Recorded> Replay<R> {
             slots.retain(|known| *known != slot);
         }
         siblings.expected.remove(record.call());
-        // As if the process had died during the call: the effects inside it must not run again in another call.
+        // The call is now in flight, as if the process had died during it: the effects inside it must not run again in
+        // another call.
         if let Some(inside) = inside.filter(|_| !record.parent().is_empty()) {
             let began = CallerPlace { place: record.place(), overlapped: record.is_overlapped() };
             siblings.expected.add_in_flight(record.call(), began, inside);
@@ -213,22 +214,27 @@ impl<R: Recorded> Replay<R> {
         Some(slot)
     }
 
-    /// Returns whether steps inside the call of a key are recorded, or asked a person. A part of the call itself, such as its
-    /// approval, does not count.
+    /// Returns whether steps inside the call with this key are recorded, or asked a person. A part of the call itself,
+    /// such as its approval and the review before it, does not count.
     pub(super) fn has_steps_inside(&self, call: &str) -> bool {
         let parent = key::parent(call).unwrap_or_default();
-        self.questions.has_inside(call) || self.inside(call).any(|slot| &**self.slots[slot].record.parent() != parent)
+        self.questions.has_inside(call) || self.inside(call).any(|slot| self.is_effect(slot, call, parent))
+    }
+
+    /// Returns whether a record inside of a call in `parent` is a step of that call, and not a part of it, such as its approval.
+    fn is_effect(&self, slot: usize, call: &str, parent: &str) -> bool {
+        let record = &self.slots[slot].record;
+        &**record.parent() != parent && !key::is_in_review(record.key(), call)
     }
 
     /// Returns the slot of the first record inside the call of a record.
     fn first_inside(&self, slot: usize) -> Option<usize> {
         let record = &self.slots[slot].record;
-        // A part of the call, such as its approval, has the same parent.
-        let inside = self.inside(record.call()).filter(|slot| self.slots[*slot].record.parent() != record.parent());
-        inside.min()
+        let inside = self.inside(record.call());
+        inside.filter(|slot| self.is_effect(*slot, record.call(), record.parent())).min()
     }
 
-    /// Makes the calls optional that began after a forgotten failure: the run may make other calls there.
+    /// Makes the calls optional that began after a forgotten failure, since the run may make other calls there.
     fn make_later_optional(&mut self, slot: usize) {
         let record = &self.slots[slot].record;
         let parent = record.parent();
@@ -295,7 +301,7 @@ impl<R: Recorded> Replay<R> {
         slot
     }
 
-    /// Adds a record that is found only by its key.
+    /// Adds a record that can be found only by its key.
     fn keep(&mut self, record: R, is_optional: bool) -> usize {
         let slot = self.slots.len();
         self.by_key.insert(Arc::clone(record.key()), slot);

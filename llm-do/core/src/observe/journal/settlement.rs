@@ -1,4 +1,4 @@
-//! What people settle by hand about calls whose outcome is unknown: a record beside the one that the call began.
+//! Settlements by people of calls with unknown outcomes, recorded beside the step that the call began.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 use super::record::check_depth;
 use super::{JournalError, Record, StepKind, StepSpec};
 
-/// What a person settled about a call whose outcome was unknown. As JSON: `{"result": ..}` or `"not_done"`.
+/// The settlement of a call whose outcome was unknown. As JSON: `{"result": ..}` or `"not_done"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "::schemars")]
 #[non_exhaustive]
 pub enum Settlement {
-    /// It has happened, and this is its result: it does not run again.
+    /// The call has happened, with this result: it does not run again.
     Result(Value),
-    /// It has not happened: it runs, once the rules approve it as if it were made for the first time.
+    /// The call has not happened: it runs, once the rules approve it like a first call.
     NotDone,
 }
 
-/// A call that began, and of which nothing more would be known if its run were resumed.
+/// A call that began, and whose outcome would be unknown if its run were resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "::schemars")]
 #[doc(hidden)]
@@ -31,16 +31,16 @@ pub struct UnknownCall {
     pub step: String,
     /// The registered name of the tool.
     pub tool: String,
-    /// When it began last.
+    /// The time at which it last began.
     #[schemars(with = "Option<String>")]
     pub began: Option<Timestamp>,
-    /// What was settled about it.
+    /// The settlement, if any.
     pub settled: Option<Settlement>,
 }
 
 /// The name of the part of a call that records that it began, before the number of the attempt.
 const BEGUN: &str = "begun";
-/// The name of the part of a call that records what was settled about an attempt, before its number.
+/// The name of the part of a call that records the settlement of an attempt, before its number.
 const SETTLED: &str = "settled";
 
 /// Returns the step that records that an attempt of a call or an effect begins.
@@ -52,23 +52,23 @@ pub(crate) fn begun_step(call: &StepSpec, attempt: u32) -> StepSpec {
 }
 
 impl Settlement {
-    /// Returns the step that records what was settled about an attempt of a call.
+    /// Returns the step that records the settlement of an attempt of a call.
     pub(crate) fn step(call: &StepSpec, attempt: u32) -> StepSpec {
         call.within(StepKind::Begun, &format!("{SETTLED}:{attempt}"))
     }
 
-    /// Returns the keys of the calls that have happened by the word of a person.
+    /// Returns the keys of the calls that have happened according to a person.
     #[cfg(feature = "serve")]
     pub(crate) fn happened(records: &[Record]) -> HashSet<&str> {
         let settled = records.iter().filter(|record| part(record).is_some_and(|part| part.starts_with(SETTLED)));
         settled.filter(|record| record.value.get("result").is_some()).map(Record::call).collect()
     }
 
-    /// Returns the record of it, among the records of the run, and the keys of answers that it replaces.
+    /// Returns the record of the settlement for the records of the run, and the keys of the answers that it replaces.
     ///
     /// # Errors
     ///
-    /// Returns an error if the call did not begin, or was settled before.
+    /// Returns an error if the call did not begin, or was already settled.
     pub(super) fn record(&self, records: &[Record], call: &str) -> Result<(Record, Vec<Arc<str>>), JournalError> {
         let fault = |message: &str| JournalError::InvalidValue {
             step: format!("the call `{call}`"),
@@ -96,10 +96,10 @@ impl Settlement {
 }
 
 impl UnknownCall {
-    /// Lists the calls that began and have no result that is kept, in the order in which they began. `is_kept` returns whether the
-    /// result of the call of a key is recorded, and not retried.
+    /// Lists the calls that began and have no kept result, in the order in which they began. `is_kept` returns whether
+    /// the result of the call with a key is recorded, and not retried.
     ///
-    /// A call that has made steps, and has not failed by itself, is followed through them.
+    /// A call that has made steps, and did not fail by itself, is replayed through them.
     pub(crate) fn list(records: &[Record], is_kept: impl Fn(&str) -> bool) -> Vec<Self> {
         let values: HashMap<&str, &Value> = records.iter().map(|record| (&*record.key, &record.value)).collect();
         let with_steps = calls_with_steps(records);
@@ -123,12 +123,12 @@ impl UnknownCall {
     }
 }
 
-/// Returns the name of the part of a call, about its begin, that this is a record of.
+/// Returns the name of the recorded part of a call that began.
 fn part(record: &Record) -> Option<&str> {
     record.key.strip_prefix(record.call())?.strip_prefix('/').filter(|_| record.kind == StepKind::Begun)
 }
 
-/// Returns the number of the attempt whose begin is this record.
+/// Returns the number of the attempt that began with this record.
 fn attempt(record: &Record) -> Option<u32> {
     let part = part(record)?.strip_prefix(BEGUN)?;
     if part.is_empty() { Some(0) } else { part.strip_prefix(':')?.parse().ok() }
@@ -149,7 +149,7 @@ fn calls_with_steps(records: &[Record]) -> HashSet<&str> {
     let mut calls = HashSet::new();
     for record in records {
         let mut key = Some(&*record.parent);
-        // What contains a call that is listed is listed too.
+        // Each call around a listed call is listed too.
         while let Some(call) = key.filter(|call| calls.insert(*call)) {
             key = call.rsplit_once('/').map(|(outer, _)| outer);
         }

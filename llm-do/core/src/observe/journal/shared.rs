@@ -1,4 +1,4 @@
-//! The records of a journal, shared by the calls of a process, which wait here for recorded calls to begin.
+//! The records of a journal, shared by the calls of a process, which wait for recorded calls to begin.
 
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard};
@@ -75,14 +75,14 @@ impl<R: Recorded> SharedReplay<R> {
         self.replay.lock().ignore_poison()
     }
 
-    /// Loads a record that another process has made meanwhile, and lets those that wait look again.
+    /// Loads a record of another process, and wakes all waiting lookups.
     #[cfg(feature = "restate")]
     pub(super) fn load(&self, record: R) {
         self.lock().load(record);
         self.begun.notify_waiters();
     }
 
-    /// Notes that a step has begun that is not looked up.
+    /// Records that a step has begun that is not looked up.
     pub(super) fn begin(&self, step: &StepSpec) {
         self.lock().begin(step);
         self.begun.notify_waiters();
@@ -90,7 +90,7 @@ impl<R: Recorded> SharedReplay<R> {
 
     /// Returns the recorded value of a step, or `None` if the step has to run.
     ///
-    /// Waits while other recorded calls of the same parent have yet to begin. Cancel safe.
+    /// Waits while other recorded calls of the same parent have not begun. Cancel safe.
     pub(super) async fn look_up(&self, step: &StepSpec) -> Result<Option<R::Value>, JournalError> {
         let found = self.lock().look_up(step);
         self.begun.notify_waiters();

@@ -1,11 +1,13 @@
-//! A journal for many runs, in one file of SQLite.
+//! A journal for many runs in one SQLite file.
 
 mod head;
 mod in_flight;
+mod journal_file;
 pub(crate) mod lease;
 mod open_run;
 pub(crate) mod promises;
 mod read;
+mod record_list;
 mod retention;
 mod run;
 pub(crate) mod tables;
@@ -22,9 +24,11 @@ use rusqlite::{OptionalExtension, Transaction};
 use serde_json::Value;
 use tokio::sync::watch;
 
+pub use self::journal_file::{JournalFile, RunRecords};
 pub(crate) use self::lease::Fence;
 pub use self::promises::OpenPromise;
 pub(crate) use self::read::records as read_records;
+pub(crate) use self::record_list::RecordList;
 pub(crate) use self::retention::delete_run;
 pub use self::retention::{Expired, Retention};
 pub use self::run::SqliteRun;
@@ -32,17 +36,17 @@ use super::{JournalError, Record};
 use crate::base::clock::{Clock, SystemClock};
 use crate::observe::database::{Database, DatabaseError};
 
-/// A journal for many runs, in one file of SQLite.
+/// A journal for many runs in one SQLite file.
 ///
-/// Each [`run`](Self::run) is a [`Journal`](super::Journal) of its own, for
-/// [`Start::journal`](crate::session::runtime::Start::journal). A record is synced to disk before the result of its effect is
-/// returned; what all runs record at one time is synced together. In memory is only what the matching of steps needs:
-/// values are read from the file when they are replayed, and a run that is dropped takes no memory.
+/// Each [`run`](Self::run) is a [`Journal`](super::Journal) for [`Start::journal`](crate::session::runtime::Start::journal). A
+/// record is synced to disk before the result of its effect is returned; concurrent records of all runs are synced
+/// together. Only the data that matching requires is in memory: values are read from the file when they are replayed,
+/// and a run that is dropped takes no memory.
 ///
-/// Several processes may use one file. One process has a run at a time: one that [`claim`](Self::claim)s a run takes it
-/// over once the claim of the other has lapsed, and what the other records after that is refused. The file contains
-/// arguments and answers in plain text, so on Unix a new file is readable and writable only by its owner. It must be on a
-/// local disk, since file systems of a network do not lock files reliably.
+/// Several processes may use one file. One process has a run at a time: a process that [`claim`](Self::claim)s a run
+/// takes it over once the claim of the other process has lapsed, and later records of the other process are refused.
+/// The file contains arguments and answers in plain text, so on Unix a new file is readable and writable only by its
+/// owner. It must be on a local disk, since network file systems do not lock files reliably.
 ///
 /// Clones share the file; dropping the last one, and the last run, waits for pending writes.
 ///
@@ -101,13 +105,14 @@ impl SqliteJournal {
         Ok(Self { database, clock: Arc::new(SystemClock), answers: Arc::default() })
     }
 
-    /// Sets the clock of waits and claims. Default: that of the system.
+    /// Sets the clock of waits and claims. Default: the system clock.
     #[must_use]
     pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
         Self { clock: Arc::new(clock), ..self }
     }
 
-    /// Opens a run to resume it, or begins it, until any process opens or claims it: then nothing more is recorded here.
+    /// Opens a run to resume it, or begins it. Once another process opens or claims the run, records of this handle are
+    /// refused.
     ///
     /// # Errors
     ///
@@ -117,13 +122,14 @@ impl SqliteJournal {
         self.claimed(id, None, None).await
     }
 
-    /// Opens a run to resume it, or begins it, for a process that other processes leave it to until the time is over.
+    /// Claims a run for a time, and opens it to resume it, or begins it. Other processes do not open it during that
+    /// time.
     ///
-    /// Before that, [`renew`](SqliteRun::renew) or [`release`](SqliteRun::release) it. `owner` is unique for the process,
-    /// such as a UUID. If the process hangs longer than `time`, another may take over the run; what this one records after
-    /// that is refused with [`JournalError::TakenOver`]. The clocks of the processes must agree to within a small part
-    /// of `time`. A process that is stopped in the middle of a commit keeps the whole file locked until it continues or
-    /// ends.
+    /// Call [`renew`](SqliteRun::renew) or [`release`](SqliteRun::release) before the time has elapsed. `owner` is
+    /// unique for the process, such as a UUID. If the process hangs longer than `time`, another process may take over
+    /// the run; later records of this process are refused with [`JournalError::TakenOver`]. The clocks of the processes
+    /// must agree to within a small part of `time`. A process that is stopped in the middle of a commit keeps the whole
+    /// file locked until it continues or ends.
     ///
     /// # Errors
     ///
@@ -171,7 +177,7 @@ impl SqliteJournal {
         }
     }
 
-    /// Claims several runs in one transaction; returns those that no other owner has.
+    /// Claims several runs in one transaction; returns the runs that no other owner has.
     pub(crate) async fn claim_all(
         &self,
         ids: Vec<String>,
@@ -182,7 +188,7 @@ impl SqliteJournal {
         self.database.write(move |transaction| lease::claim_all(transaction, ids, &owner, now, time)).await
     }
 
-    /// Opens a run that was claimed before, for `time` if that is limited; `None` if it was deleted since.
+    /// Opens a run that was claimed before, for `time` if that is limited; `None` if it was deleted since then.
     pub(crate) async fn open_run(
         &self,
         id: &str,
@@ -202,7 +208,7 @@ impl SqliteJournal {
         Ok(self.database.write(move |transaction| lease::renew_all(transaction, &owner, until)).await?)
     }
 
-    /// Reads the records of a run, in the order in which the steps ended; none if the run is unknown.
+    /// Reads the records of a run, in the order in which the steps ended; empty if the run is unknown.
     ///
     /// # Errors
     ///
@@ -212,7 +218,25 @@ impl SqliteJournal {
         Ok(self.database.read(move |connection| read::records(connection, &id)).await?)
     }
 
-    /// Lists what runs ask people that has no answer so far, the oldest first.
+    /// Returns the records of a run, to be read part by part; `None` if the run is unknown.
+    pub(crate) async fn record_list(&self, id: &str) -> Result<Option<RecordList>, JournalError> {
+        let id = id.to_owned();
+        Ok(self.database.read(move |connection| RecordList::of(connection, &id)).await?)
+    }
+
+    /// Reads the next records of a list: none at the end, and `None` if they were deleted meanwhile.
+    pub(crate) async fn next_records(
+        &self,
+        mut list: RecordList,
+    ) -> Result<(RecordList, Option<Vec<Record>>), JournalError> {
+        let read = move |connection: &rusqlite::Connection| {
+            let part = list.next(connection)?;
+            Ok((list, part))
+        };
+        Ok(self.database.read(read).await?)
+    }
+
+    /// Lists the unanswered questions of runs to people, oldest first.
     ///
     /// # Errors
     ///
@@ -224,8 +248,8 @@ impl SqliteJournal {
     /// Gives the answer to a promise; returns false if it was answered or withdrawn meanwhile, or if another request was
     /// stored under its id.
     ///
-    /// The run gets the answer where it waits, in any process, or once it is resumed. [`Journal::promise`](super::Journal::promise)
-    /// lists the forms of answers.
+    /// The run receives the answer while it waits, in any process, or once it is resumed.
+    /// [`Journal::promise`](super::Journal::promise) lists the forms of answers.
     ///
     /// # Errors
     ///
@@ -240,14 +264,14 @@ impl SqliteJournal {
         Ok(is_resolved)
     }
 
-    /// Lets runs of this process look for answers that were written in another way.
+    /// Makes the runs of this process look for answers that were written in another way.
     pub(crate) fn notify_answers(&self) {
         self.answers.send_replace(());
     }
 
-    /// Deletes the records of runs that ended long ago, and gives their space back.
+    /// Deletes the records of runs that ended long ago, and returns their space to the file system.
     ///
-    /// A run has ended when its result was recorded, a failure too: it cannot be resumed without its records. Runs that a
+    /// A run has ended when its result or failure was recorded; it cannot be resumed without its records. Runs that a
     /// process has claimed are left out.
     ///
     /// # Errors
@@ -275,7 +299,7 @@ impl SqliteJournal {
         Ok(expired)
     }
 
-    /// Deletes a run; returns false if it is unknown. A process that has it can no longer record anything.
+    /// Deletes a run; returns false if it is unknown. A process that has claimed it can no longer record anything.
     ///
     /// # Errors
     ///
@@ -297,7 +321,7 @@ impl SqliteJournal {
     }
 }
 
-/// Returns the time that is `after` later, at most the last one.
+/// Returns the time `after` later, limited to the maximum timestamp.
 fn later(time: Timestamp, after: Duration) -> Timestamp {
     time.checked_add(after).unwrap_or(Timestamp::MAX)
 }

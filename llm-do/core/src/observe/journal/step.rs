@@ -25,15 +25,19 @@ pub enum StepKind {
     Model,
     /// The approval or denial of a call.
     Approval,
-    /// A call begins whose tool may change something that cannot be undone or made again: recorded durably before the tool starts,
-    /// so that the approval of the call is used up.
+    /// The start of a call whose tool may change something that cannot be undone or repeated. It is recorded durably
+    /// before the tool starts, which uses up the approval of the call.
     ///
-    /// A part of its call, as its approval is. If it is recorded and the result of the call is not, the outcome of the call is
-    /// unknown: see [`OnUnknown`](crate::declare::tool::OnUnknown). What a person settles about it is a step of this kind too. Only calls of tools that are neither `read_only` nor `idempotent` have it.
-    /// A tool whose effects are steps of its own has it once it has failed, and one that has made steps has a second one then.
+    /// It is a part of its call, like the approval. If it is recorded and the result of the call is not, the outcome of
+    /// the call is unknown: see [`OnUnknown`](crate::declare::tool::OnUnknown). The decision of a person about it is a
+    /// step of this kind too. Only calls of tools that are neither `read_only` nor `idempotent` have it. A tool whose
+    /// effects are separate steps has it once it has failed; if it has made steps, it has a second one then.
     Begun,
     /// A user's answer.
     Input,
+    /// Messages to the run that joined the conversation of a worker: its input is after how many answers of the model, and after
+    /// how many calls of the last one if a message interrupted them.
+    Message,
     /// The current time.
     Now,
     /// A wait.
@@ -56,6 +60,7 @@ impl StepKind {
             Self::Approval => "approval",
             Self::Begun => "begun",
             Self::Input => "input",
+            Self::Message => "message",
             Self::Now => "now",
             Self::Sleep => "sleep",
             Self::Effect => "effect",
@@ -103,7 +108,7 @@ struct CallerStep {
 impl StepSpec {
     /// Creates the step of the first call in `parent` with this name and input, and its key.
     ///
-    /// The plane creates the steps of a run; this is for tests of a journal, and for engines that have own effects.
+    /// The plane creates the steps of a run. This is for tests of a journal, and for engines with their own effects.
     #[must_use]
     pub fn new(
         parent: impl Into<Arc<str>>,
@@ -138,7 +143,7 @@ impl StepSpec {
         Self { key: key::below(&self.key, part).into(), kind, ..self.clone() }
     }
 
-    /// Returns the key of the call that this is a part of, or its own key.
+    /// Returns the key of the call that contains this part, or its own key.
     pub(super) fn call(&self) -> &str {
         key::call(&self.key, &self.parent)
     }
@@ -182,7 +187,7 @@ impl StepSpec {
 
     /// Returns whether another call of the same parent has been in flight together with this one so far.
     ///
-    /// Record this value when the effect has ended, since another call may begin while it runs.
+    /// Record this value after the effect has ended, since another call may begin while it runs.
     #[must_use]
     pub fn is_overlapped(&self) -> bool {
         self.overlapped.load(Ordering::Relaxed)

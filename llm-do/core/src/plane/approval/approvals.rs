@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use llm_do_providers::ServerSideTool;
 
+use super::approver::NoApprover;
 use super::edit::validate_options;
 use super::queue::ApprovalQueue;
 use super::review::{Review, ShowPreview, ValidateEdit};
@@ -14,12 +15,15 @@ use super::rule_set::RuleSet;
 use super::rules::Rules;
 use super::{
     AppliedRule, Approval, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, LazyRequest,
-    Policy, Rule, RunScope, SubmittedRequest,
+    OpenReview, Policy, Reviewer, Rule, RunScope, SubmittedRequest,
 };
 use crate::base::error::Fault;
-use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
+use crate::observe::event::{ApprovalScope, Caller, DecidedBy, Label, RuleSource};
 use crate::observe::journal::Journal;
 use crate::plane::registry::{Registered, Registry};
+
+/// Opens the context of a review, in the runtime that has the reviewer.
+type OpenReviews<'a> = &'a dyn Fn(Option<&Arc<Reviewer>>) -> OpenReview;
 
 /// The approvals of a session: the rules, the mode, and the queue of its approver.
 #[derive(Debug)]
@@ -28,11 +32,13 @@ pub struct Approvals {
     mode: ApprovalMode,
     rules: RuleSet,
     queue: Option<ApprovalQueue>,
-    /// Set if this run has an approver of its own.
+    /// The worker of the runtime that reviews calls.
+    reviewer: Option<Arc<Reviewer>>,
+    /// Set if this run has its own approver.
     outer: Option<OuterApprover>,
 }
 
-/// Who decides about what the policy of an outer runtime asks about: its approver, if it has one.
+/// The approver of an outer runtime, which decides about calls that the policy of that runtime asks about.
 #[derive(Clone, Debug)]
 struct OuterApprover {
     queue: Option<ApprovalQueue>,
@@ -46,36 +52,50 @@ impl Approvals {
         policy: Policy,
         registry: &Registry,
     ) -> Result<Self, Vec<String>> {
+        let reviewer = policy.first_reviewer().cloned().map(|worker| Arc::new(Reviewer::new(worker)));
         let rules = RuleSet::new(Rules::new(policy, registry)?);
-        let queue = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Session));
-        Ok(Self { mode, rules, queue, outer: None })
+        let absent = || reviewer.is_some().then(|| Arc::new(NoApprover) as Arc<dyn Approver>);
+        let approver = approver.or_else(absent);
+        let queue = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Session, reviewer.clone()));
+        Ok(Self { mode, rules, queue, reviewer, outer: None })
     }
 
     /// Returns the approvals of a run with its own mode or approver; the rules are the same.
     ///
     /// The run's own approver has its own queue, and its approvals for the session hold for this run only.
     pub(crate) fn for_run(&self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
-        let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
-        let queue = own.or_else(|| self.queue.clone());
-        Self { mode: mode.unwrap_or(self.mode), rules: self.rules.clone(), queue, outer: None }
+        let queue = self.own_queue(approver).or_else(|| self.queue.clone());
+        let (rules, reviewer) = (self.rules.clone(), self.reviewer.clone());
+        Self { mode: mode.unwrap_or(self.mode), rules, queue, reviewer, outer: None }
     }
 
-    /// Returns the approvals of a run under one with the approvals `outer`: with the rules of both, of which the strictest
-    /// holds, and the other run's mode and approver.
+    /// Returns the approvals of a run that starts under a run with the approvals `outer`: the rules of both, of which
+    /// the strictest holds, and the mode and approver of the outer run.
     ///
-    /// The run's own mode can only be stricter. Its own approver has a queue of its own, and decides about what no outer policy
-    /// asks about.
+    /// The run's own mode can only be stricter. Its own approver has a separate queue, and decides about calls that no
+    /// outer policy asks about.
     pub(crate) fn under(&self, outer: &Self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
         let of_runtime = Some(self.mode).filter(|mode| *mode == ApprovalMode::RejectAll);
         let mode = [of_runtime, mode].into_iter().flatten().fold(outer.mode, ApprovalMode::stricter);
         let rules = self.rules.under(&outer.rules);
-        let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
+        let own = self.own_queue(approver);
         let decides = own.as_ref().map(|_| OuterApprover { queue: outer.queue.clone() });
         let outside = outer.outer.clone().or(decides);
-        Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), outer: outside }
+        let reviewer = self.reviewer.clone();
+        Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), reviewer, outer: outside }
     }
 
-    /// Returns how calls that need approval are decided.
+    /// Returns the queue of a run's own approver.
+    fn own_queue(&self, approver: Option<Arc<dyn Approver>>) -> Option<ApprovalQueue> {
+        approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run, self.reviewer.clone()))
+    }
+
+    /// Returns the worker of the runtime that reviews calls, if it has one.
+    pub(crate) fn reviewer(&self) -> Option<&Arc<Reviewer>> {
+        self.reviewer.as_ref()
+    }
+
+    /// Returns the mode in which calls that need approval are decided.
     pub(crate) fn mode(&self) -> ApprovalMode {
         self.mode
     }
@@ -89,6 +109,21 @@ impl Approvals {
     /// Returns the rule for all calls of a tool; `None` if it depends on the arguments.
     pub fn fixed_rule(&self, tool: &Registered) -> Option<&Rule> {
         self.rules.fixed(tool).map(|found| &found.rule)
+    }
+
+    /// Returns whether those who decide may look at what calls were made from: an approver, or the function of a policy.
+    pub(crate) fn use_origins(&self) -> bool {
+        (self.mode == ApprovalMode::Prompt && self.queue.is_some()) || self.rules.has_function() || self.has_flow()
+    }
+
+    /// Returns whether values are labelled.
+    pub(crate) fn has_flow(&self) -> bool {
+        self.rules.has_flow()
+    }
+
+    /// Returns the label of what a tool returns, besides that of what it has read itself.
+    pub(crate) fn source_label(&self, tool: &Registered) -> Label {
+        self.rules.source_label(tool)
     }
 
     /// Returns the rule for a call; `request` is built only if a rule depends on the arguments.
@@ -117,12 +152,15 @@ impl Approvals {
         request: ApprovalRequest,
         run: &RunScope,
         journal: Option<&Arc<dyn Journal>>,
+        open: OpenReviews<'_>,
     ) -> SubmittedRequest {
         let queue = self.queue(|| self.rules.is_asked_outside(&request));
-        self.submit_to(queue, request, run, None, journal, validate_options)
+        // A reviewer judges calls, and not what a provider may do later.
+        self.submit_to(queue, request, (run, None, journal), validate_options, |_| (open(None), None))
     }
 
-    /// Applies the rules and the mode of this process to a call that was approved in an earlier one: what is stricter now, holds.
+    /// Applies the rules and the mode of this process to a call that was approved in an earlier process; stricter ones
+    /// hold.
     pub(crate) fn recheck(
         &self,
         tool: &Registered,
@@ -139,7 +177,7 @@ impl Approvals {
         Ok((found.source.clone(), approval))
     }
 
-    /// Applies the mode of this process to a call that needs approval, and was approved in an earlier one.
+    /// Applies the mode of this process to a call that needs approval, and was approved in an earlier process.
     pub(crate) fn rechecked_mode(&self, approved: Approval) -> Approval {
         match self.mode {
             ApprovalMode::RejectAll if approved.is_approved() => rejected(),
@@ -154,7 +192,7 @@ impl Approvals {
         }
     }
 
-    /// Returns what of a run waits for approval, and which approvals are remembered.
+    /// Returns the pending requests of a run, and the remembered approvals.
     pub(crate) fn overview(&self, run: &RunScope) -> ApprovalOverview {
         self.queue.as_ref().map(|queue| queue.overview(run)).unwrap_or_default()
     }
@@ -168,11 +206,13 @@ impl Approvals {
         by: Caller,
         request: ApprovalRequest,
         run: &RunScope,
-        preview: Option<ShowPreview>,
         journal: Option<&Arc<dyn Journal>>,
+        (preview, open): (Option<ShowPreview>, OpenReviews<'_>),
     ) -> SubmittedRequest {
         let queue = self.queue(|| self.is_asked_outside(tool, by, &request));
-        self.submit_to(queue, request, run, preview, journal, |request| self.rules.validate_edit(tool, by, request))
+        let validate = |request: &ApprovalRequest| self.rules.validate_edit(tool, by, request);
+        let reviewed = |queue: &ApprovalQueue| (open(queue.reviewer()), queue.reviewer().cloned());
+        self.submit_to(queue, request, (run, preview, journal), validate, reviewed)
     }
 
     /// Returns whether an approver can be asked what happened to a call that began before.
@@ -184,11 +224,11 @@ impl Approvals {
     fn is_asked_outside(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> bool {
         let build = || Ok(request.clone());
         let asks = self.rules.outer_rule(tool, by, &mut LazyRequest::new(&build));
-        // The rule was evaluated before: the fault is that of the policy's function, which then panics again.
+        // The rule was evaluated before: an error is a panic of the policy's function, which then panics again.
         asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask))
     }
 
-    /// Returns the queue of the approver that decides: of the outer one about what an outer policy asks about.
+    /// Returns the queue of the approver that decides: the outer approver if an outer policy asks about the call.
     fn queue(&self, is_asked_outside: impl FnOnce() -> bool) -> Option<&ApprovalQueue> {
         match &self.outer {
             Some(outer) if is_asked_outside() => outer.queue.as_ref(),
@@ -201,17 +241,17 @@ impl Approvals {
         &self,
         queue: Option<&ApprovalQueue>,
         mut request: ApprovalRequest,
-        run: &RunScope,
-        preview: Option<ShowPreview>,
-        journal: Option<&Arc<dyn Journal>>,
+        (run, preview, journal): (&RunScope, Option<ShowPreview>, Option<&Arc<dyn Journal>>),
         validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
+        open_review: impl FnOnce(&ApprovalQueue) -> (OpenReview, Option<Arc<Reviewer>>),
     ) -> SubmittedRequest {
         // Only a request in the queue has a position.
         request.position = 0;
         let approval = match (self.mode, queue) {
-            // No mode knows what happened to a call that began before.
+            // A mode does not know the outcome of a call that began before.
             (mode, Some(queue)) if mode == ApprovalMode::Prompt || is_asked_by_all(mode, &request) => {
-                let review = Review::new(validate_edit(&request), journal.cloned());
+                let (open, reviewer) = open_review(queue);
+                let review = Review::new(validate_edit(&request), journal.cloned(), open, reviewer);
                 return queue.enqueue(request, run, preview, review);
             }
             (ApprovalMode::Prompt, _) => {
@@ -228,7 +268,8 @@ fn rejected() -> Approval {
     Approval::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
 }
 
-/// Returns whether a mode that approves all calls leaves a call to the approver: it began before, and a person may know what happened.
+/// Returns whether a mode that approves all calls leaves a call to the approver: it began before, and a person may know
+/// its outcome.
 fn is_asked_by_all(mode: ApprovalMode, request: &ApprovalRequest) -> bool {
     mode == ApprovalMode::ApproveAll && request.began.is_some()
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 
 use super::{ApprovalRequest, Decision};
+use crate::plane::context::CallContext;
 
 /// Decides about calls that need approval.
 ///
@@ -25,7 +26,7 @@ use super::{ApprovalRequest, Decision};
 ///
 /// #[async_trait]
 /// impl Approver for Within {
-///     async fn review(&self, request: &ApprovalRequest) -> Decision {
+///     async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
 ///         match request.arguments["path"].as_str() {
 ///             Some(path) if path.starts_with(self.0) => Decision::approve(),
 ///             _ => Decision::deny(format!("only files of {} may change", self.0)),
@@ -60,7 +61,10 @@ pub trait Approver: fmt::Debug + Send + Sync {
     ///
     /// Concurrent equal calls of one caller share one request; an approval holds for these calls only, unless the decision
     /// has a wider [scope](crate::observe::event::ApprovalScope). The future is dropped once no call waits for the decision any more.
-    async fn review(&self, request: &ApprovalRequest) -> Decision;
+    ///
+    /// With `ctx`, an approver may ask a model or make calls. These count for the calling call and its limits, and a journal records
+    /// them, so that a resumed run does not repeat them. Their own calls are never asked about: what needs approval is denied there.
+    async fn review(&self, request: &ApprovalRequest, ctx: &CallContext) -> Decision;
 
     /// Returns the maximum number of concurrent reviews; read when the runtime is built. Default: 1.
     ///
@@ -78,6 +82,23 @@ pub trait Approver: fmt::Debug + Send + Sync {
         false
     }
 }
+
+/// The approver of a runtime that has only a reviewer.
+#[derive(Debug)]
+pub(super) struct NoApprover;
+
+#[async_trait]
+impl Approver for NoApprover {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
+        let review = request.review_text().map(|text| format!(": {text}")).unwrap_or_default();
+        Decision::undecided(format!("no approver is configured; set one{review}"))
+    }
+
+    fn max_concurrent(&self) -> usize {
+        usize::MAX
+    }
+}
+
 /// An approver that calls a function.
 pub(crate) struct ByFunction<F>(pub(crate) F);
 
@@ -87,7 +108,7 @@ where
     F: Fn(ApprovalRequest) -> D + Send + Sync,
     D: Future<Output = Decision> + Send,
 {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         (self.0)(request.clone()).await
     }
 }

@@ -25,23 +25,23 @@ pub enum Decision {
         /// The arguments of the call.
         arguments: Value,
     },
-    /// The call has happened already, so it does not run: this is its result.
+    /// The call has already happened, with this result, so it does not run.
     ///
-    /// An answer about a call that [began](super::ApprovalRequest::began) before only; about another one, or with a result that
-    /// does not match the [schema](super::ApprovalRequest::result_schema), the approver is asked again.
+    /// Only valid for a call that [began](super::ApprovalRequest::began) before. For any other call, or with a result
+    /// that does not match the [schema](super::ApprovalRequest::result_schema), the approver is asked again.
     Happened {
         /// The result of the call.
         result: Value,
     },
     /// The call may not run. The denial is not remembered: an equal call needs approval again.
     ///
-    /// If a model made the call, it gets the reason and goes on, unless the runtime
-    /// [ends its runs on a denial](crate::session::runtime::RuntimeBuilder::end_on_denial). Code gets an error.
+    /// If a model made the call, it receives the reason and continues, unless the runtime [ends its runs on a
+    /// denial](crate::session::runtime::RuntimeBuilder::end_on_denial). Code gets an error.
     Denied {
         /// The reason; models may see it.
         reason: String,
     },
-    /// The call may not run, and no model goes on after it: the run ends with the error.
+    /// The call may not run, and no model continues after it: the run ends with the error.
     ///
     /// Code gets the error too, and may handle it.
     DeniedAndStopped {
@@ -50,8 +50,8 @@ pub enum Decision {
     },
     /// The call may not run, because there was no decision, for example since the user interface was closed.
     ///
-    /// No model goes on after it: the run ends with the error, and asks again when it is resumed. After
-    /// [`Denied`](Self::Denied) and [`DeniedAndStopped`](Self::DeniedAndStopped), it does not.
+    /// No model continues after it: the run ends with the error, and asks again when it is resumed. After
+    /// [`Denied`](Self::Denied) and [`DeniedAndStopped`](Self::DeniedAndStopped), it does not ask again.
     Undecided {
         /// The reason; models may see it.
         reason: String,
@@ -89,12 +89,13 @@ impl Decision {
         Self::ApprovedWith { arguments }
     }
 
-    /// Says that a call that [began](super::ApprovalRequest::began) before has happened, with this result: it does not run again.
+    /// Reports that a call that [began](super::ApprovalRequest::began) before has happened, with this result: it does
+    /// not run again.
     pub fn happened(result: impl Into<Value>) -> Self {
         Self::Happened { result: result.into() }
     }
 
-    /// Denies the call; a model gets `reason` and goes on, and the error of code contains it.
+    /// Denies the call; a model receives `reason` and continues, and the error of code contains it.
     ///
     /// # Examples
     ///
@@ -141,12 +142,12 @@ pub(crate) enum WrittenDecision {
         /// The arguments.
         arguments: Value,
     },
-    /// The call began before, and has happened: this is its result.
+    /// The call began before, and has happened.
     Happened {
         /// The result.
         result: Value,
     },
-    /// The call may not run: a model gets the reason and goes on.
+    /// The call may not run: a model receives the reason and continues.
     Deny {
         /// The reason; models may see it.
         reason: String,

@@ -1,4 +1,4 @@
-//! Checks the arguments by which an approver replaces those of a call.
+//! Checks the arguments with which an approver replaces those of a call.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use crate::plane::registry::{Prepared, Registered};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RefusedEdit {
-    /// The arguments: defaults filled in if they are valid, without what their types hide. `null` if they are nested too deep.
+    /// The arguments: with defaults if they are valid, without values that their types hide. `null` if they are nested
+    /// too deep.
     pub arguments: Value,
     /// Where the rule came from that blocks a call with them; `None` if they are invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,9 +30,9 @@ pub struct RefusedEdit {
 
 /// Arguments of the approver that may run.
 pub(super) struct ValidEdit {
-    /// As they run.
+    /// The arguments with which the call runs.
     pub(super) arguments: Value,
-    /// Without what their types hide.
+    /// The arguments without the values that their types hide.
     pub(super) shown: Value,
 }
 
@@ -71,7 +72,7 @@ impl RuleSet {
             let (rules, tool, request) = (rules.clone(), Arc::clone(&tool), request.clone());
             let validated = async move {
                 let mut refused = None;
-                match Prepared::decode_apart(&tool, edited, true, &mut refused).await {
+                match Prepared::decode_apart(&tool, edited, &mut refused).await {
                     Ok(decoded) => rules.permitted_edit(&tool, by, &request, &decoded),
                     // The approver wrote the arguments, so it gets the full problem.
                     Err(fault) => {
@@ -84,7 +85,7 @@ impl RuleSet {
         })
     }
 
-    /// Returns the approver's arguments as they run.
+    /// Returns the approver's arguments in the form in which the call runs with them.
     ///
     /// # Errors
     ///
@@ -99,6 +100,7 @@ impl RuleSet {
         let build = || -> Result<ApprovalRequest, Fault> {
             let mut request = request.clone();
             request.set_arguments(edited.shown()?);
+            request.origins = request.origins.of_edit(&request.arguments);
             Ok(request)
         };
         let ApprovalRequest { arguments: shown, given, .. } =
@@ -112,7 +114,7 @@ impl RuleSet {
             Rule::Blocked { reason } => {
                 Err(RefusedEdit { arguments: shown, rule: Some(found.source.clone()), reason: reason.clone() })
             }
-            // `given`, where a type writes its value differently: the approver's own form runs.
+            // `given` is present if a type serializes its value differently; the approver's own form runs.
             Rule::PreApproved | Rule::Ask => Ok(ValidEdit { arguments: given.unwrap_or_else(|| shown.clone()), shown }),
         }
     }

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{ApprovalRequest, Approver, Decision};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::ApprovalScope;
+use crate::plane::context::CallContext;
 
 /// Receives the requests of an [`InboxApprover`]: for user interfaces, servers and tests.
 ///
@@ -57,7 +58,7 @@ pub struct InboxApprover {
     open: OpenList,
 }
 
-/// The requests without an answer by their numbers, oldest first; clones share the list.
+/// The unanswered requests by their numbers, oldest first; clones share the list.
 #[derive(Clone, Debug, Default)]
 struct OpenList(Arc<Mutex<BTreeMap<u64, ApprovalRequest>>>);
 
@@ -79,7 +80,7 @@ impl ApprovalInbox {
     pub async fn next(&mut self) -> Option<PendingApproval> {
         loop {
             let pending = self.receiver.recv().await?;
-            // The call may have been cancelled since.
+            // The call may have been cancelled in the meantime.
             if pending.is_open() {
                 return Some(pending);
             }
@@ -147,14 +148,15 @@ impl PendingApproval {
         self.respond(Decision::approve_with(arguments));
     }
 
-    /// Says that a call that [began](ApprovalRequest::began) before has happened, with this result: it does not run again.
+    /// Reports that a call that [began](ApprovalRequest::began) before has happened, with this result: it does not run
+    /// again.
     ///
     /// If the result does not match the tool, the inbox receives another request with the [`problem`](ApprovalRequest::problem).
     pub fn happened(self, result: impl Into<Value>) {
         self.respond(Decision::happened(result));
     }
 
-    /// Denies the call; a model gets `reason` and goes on, and the error of code contains it.
+    /// Denies the call; a model receives `reason` and continues, and the error of code contains it.
     pub fn deny(self, reason: impl Into<String>) {
         self.respond(Decision::deny(reason));
     }
@@ -172,7 +174,7 @@ impl PendingApproval {
 
 #[async_trait]
 impl Approver for InboxApprover {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         let _entry = self.open.add(request.clone());
         let (pending, answered) = PendingApproval::new(request.clone());
         if self.sender.send(pending).is_err() {

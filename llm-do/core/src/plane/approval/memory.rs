@@ -21,15 +21,15 @@ pub(super) struct EqualCall {
     arguments: String,
     /// [`ApprovalRequest::given`] as canonical JSON.
     given: Option<String>,
-    /// Distinguishes tools of the same name.
+    /// Distinguishes tools with the same name.
     variant: Option<VariantDigest>,
-    /// What it acts on besides its arguments; `None` in older records, which are equal to no call.
+    /// The environment that it acts on besides its arguments; `None` in older records, which are equal to no call.
     #[serde(default)]
     environment: Option<EnvironmentDigest>,
 }
 
-/// A digest of what a call acts on besides its arguments, such as folders and servers, whose settings may be secret: 32 hexadecimal
-/// digits.
+/// A digest of the environment that a call acts on besides its arguments, such as folders and servers, whose settings
+/// may be secret: 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct EnvironmentDigest(Arc<str>);
 
@@ -37,7 +37,7 @@ pub(crate) struct EnvironmentDigest(Arc<str>);
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct VariantDigest(String);
 
-/// The callers from the root, each with the digest that distinguishes it from tools of the same name.
+/// The callers from the root, each with the digest that distinguishes it from tools with the same name.
 pub(super) type CallerPath = Vec<(Arc<str>, Option<VariantDigest>)>;
 
 /// An approval that holds for longer than one call, as a journal records it.
@@ -69,14 +69,14 @@ pub(crate) struct RunScope {
 }
 
 impl EqualCall {
-    pub(super) fn of(request: &ApprovalRequest) -> Self {
+    pub(super) fn from_request(request: &ApprovalRequest) -> Self {
         let (arguments, given) = match &request.normal {
             Some(normal) => (&normal.arguments, &normal.given),
             None => (&request.arguments, &request.given),
         };
         let arguments = canonical(arguments).to_string();
         let given = given.as_ref().map(|given| canonical(given).to_string());
-        let variant = request.variant.as_ref().map(VariantDigest::of);
+        let variant = request.variant.as_ref().map(VariantDigest::new);
         let environment = request.environment.clone();
         Self { tool: Arc::clone(&request.tool), arguments, given, variant, environment }
     }
@@ -91,13 +91,13 @@ impl EqualCall {
 }
 
 impl VariantDigest {
-    fn of(variant: &Variant) -> Self {
+    fn new(variant: &Variant) -> Self {
         Self(digest(variant.as_str()))
     }
 }
 
 impl EnvironmentDigest {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self(digest(text).into())
     }
 }
@@ -110,8 +110,8 @@ fn digest(text: &str) -> String {
 
 impl LastingApproval {
     /// Returns the approval to remember; `None` if it holds for one call only.
-    pub(crate) fn of(request: &ApprovalRequest, scope: ApprovalScope) -> Option<Self> {
-        (scope != ApprovalScope::Call).then(|| Self::new(request, EqualCall::of(request), scope))
+    pub(crate) fn from_request(request: &ApprovalRequest, scope: ApprovalScope) -> Option<Self> {
+        (scope != ApprovalScope::Call).then(|| Self::new(request, EqualCall::from_request(request), scope))
     }
 
     fn new(request: &ApprovalRequest, call: EqualCall, scope: ApprovalScope) -> Self {
@@ -125,7 +125,7 @@ impl ApprovalMemory {
         self.0.lock().ignore_poison().insert(approval);
     }
 
-    /// Returns what is remembered.
+    /// Returns the remembered approvals.
     pub(super) fn approvals(&self) -> Vec<RememberedApproval> {
         self.0.lock().ignore_poison().iter().map(RememberedApproval::from).collect()
     }
@@ -133,7 +133,7 @@ impl ApprovalMemory {
     /// Returns whether it has an approval with one of these scopes for the call.
     pub(super) fn holds(&self, request: &ApprovalRequest, call: &EqualCall, scopes: &[ApprovalScope]) -> bool {
         let approved = self.0.lock().ignore_poison();
-        // Most memories are empty; this skips building the keys.
+        // Most memories are empty, so the keys are built only when they are needed.
         let covers = |scope: &ApprovalScope| approved.contains(&LastingApproval::new(request, call.clone(), *scope));
         !approved.is_empty() && scopes.iter().any(covers)
     }
@@ -160,7 +160,7 @@ impl RunScope {
         }
     }
 
-    /// Returns what is remembered.
+    /// Returns the remembered approvals.
     pub(super) fn approvals(&self) -> Vec<RememberedApproval> {
         self.approved.upgrade().map(|memory| memory.approvals()).unwrap_or_default()
     }
@@ -172,7 +172,7 @@ impl RunScope {
 }
 
 fn caller_path(request: &ApprovalRequest) -> CallerPath {
-    let variants = request.path_variants.iter().map(|variant| variant.as_ref().map(VariantDigest::of));
+    let variants = request.path_variants.iter().map(|variant| variant.as_ref().map(VariantDigest::new));
     request.path.iter().cloned().zip(variants).collect()
 }
 

@@ -2,9 +2,9 @@
 
 /// How calls that need approval are decided.
 ///
-/// Decisions by the mode are not recorded: a run that is resumed from a
-/// [journal](crate::session::runtime::RuntimeBuilder::journal) follows the mode of the new process. A decision of the approver is recorded,
-/// and holds for its call until that begins; [`RejectAll`](Self::RejectAll) rejects such a call all the same.
+/// Decisions of the mode are not recorded: a run that is resumed from a
+/// [journal](crate::session::runtime::RuntimeBuilder::journal) follows the mode of the new process. A decision of the approver
+/// is recorded, and holds for its call until the call begins; [`RejectAll`](Self::RejectAll) still rejects such a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalMode {

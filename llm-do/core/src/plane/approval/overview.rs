@@ -1,4 +1,4 @@
-//! What of a run waits for approval, and which approvals are remembered.
+//! The pending requests of a run, and the remembered approvals.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::{ApprovalRequest, LastingApproval};
 use crate::observe::event::ApprovalScope;
 
-/// The approvals of a run: the calls that wait for a decision, and the decisions that are remembered.
+/// The approvals of a run: its pending requests, and the remembered approvals.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ApprovalOverview {
-    /// The requests of this run without an answer, in the order in which they were made.
+    /// The unanswered requests of this run, in the order in which they were made.
     pub pending: Vec<Arc<ApprovalRequest>>,
-    /// The approvals that hold for more than one call: of this run, and of the session. Sorted by tool.
+    /// The approvals of this run and of the session that hold for more than one call. Sorted by tool.
     pub remembered: Vec<RememberedApproval>,
 }
 

@@ -5,6 +5,7 @@ mod calls;
 mod condition;
 mod effects;
 mod faults;
+mod flow;
 mod layers;
 mod on_unknown;
 mod proposed_call;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::calls::CallRule;
+use self::flow::FlowPolicy;
 pub use self::proposed_call::ProposedCall;
 pub use self::worker_rule::WorkerRule;
 use super::Rule;
@@ -46,21 +48,28 @@ pub struct Policy {
     pub(super) server_side_tools: Option<Rule>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) server_side_overrides: BTreeMap<Arc<str>, Rule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reviewer: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "FlowPolicy::is_empty")]
+    pub(super) flow: FlowPolicy,
     #[serde(skip)]
     pub(super) decide: Option<Arc<Decide>>,
-    /// Where the rules of a file stand, by name.
+    /// The places of the rules of a file, by name.
     #[serde(skip)]
     places: BTreeMap<Arc<str>, String>,
-    /// Where the effects of a file stand, by name.
+    /// The places of the effects of a file, by name.
     #[serde(skip)]
     effect_places: BTreeMap<Arc<str>, String>,
-    /// Where the settings of a file for unknown outcomes stand, by name.
+    /// The places of the settings of a file for unknown outcomes, by name.
     #[serde(skip)]
     on_unknown_places: BTreeMap<Arc<str>, String>,
-    /// Whether it is of the files of a project, which may come from someone else.
+    /// Where the sources and sinks of a file stand, by name.
+    #[serde(skip)]
+    flow_places: BTreeMap<Arc<str>, String>,
+    /// Whether the policy is from the files of a project, which may be untrusted.
     #[serde(skip)]
     is_of_project: bool,
-    /// Rules that apply where this policy has none.
+    /// The rules that apply where this policy has no rule.
     #[serde(skip)]
     fallback: Option<Box<Policy>>,
 }
@@ -132,6 +141,23 @@ impl Policy {
         self
     }
 
+    /// Sets the worker that reviews each call which needs approval, before the approver is asked. Default: none.
+    ///
+    /// The worker gets the call as the text `input`, and returns a [`CallReview`](super::CallReview): the call runs, or the caller
+    /// gets a denial, or the approver decides and sees the reason. If the review fails, the approver decides. A call that
+    /// [began](super::ApprovalRequest::began) before, and a server-side tool, are not reviewed. [Reviews](Policy#reviews-by-a-model)
+    /// has the details.
+    #[must_use]
+    pub fn reviewer(mut self, worker: impl Into<Arc<str>>) -> Self {
+        self.reviewer = Some(worker.into());
+        self
+    }
+
+    /// Returns the reviewer of the first policy that has one.
+    pub(super) fn first_reviewer(&self) -> Option<&Arc<str>> {
+        self.layers().find_map(|layer| layer.reviewer.as_ref())
+    }
+
     /// Sets a function that decides about each call, except the user's own. Default: no function.
     ///
     /// `None` leaves the call to the other rules. The function is not called for a call that another rule blocks, so it
@@ -144,17 +170,17 @@ impl Policy {
         self
     }
 
-    /// Returns whether it has a rule for a tool that depends on the arguments of the call.
+    /// Returns whether there is a rule for a tool that depends on the arguments of the call.
     pub(super) fn has_calls_of(&self, tool: &Registered) -> bool {
         self.calls.iter().any(|call| call.is_of(tool))
     }
 
-    /// Returns where the rule for a name stands, if it is of a file.
+    /// Returns the place of the rule for a name, if it is from a file.
     pub(super) fn place_of(&self, name: &str) -> Option<&str> {
         self.places.get(name).map(String::as_str)
     }
 
-    /// Sets where the rule for a name stands, for errors.
+    /// Sets the place of the rule for a name, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place(&mut self, name: &str, place: String) {
         self.places.insert(name.into(), place);
@@ -173,6 +199,8 @@ impl fmt::Debug for Policy {
             .field("worker_overrides", &self.worker_overrides)
             .field("server_side_tools", &self.server_side_tools)
             .field("server_side_overrides", &self.server_side_overrides)
+            .field("reviewer", &self.reviewer)
+            .field("flow", &self.flow)
             .field("decide", &self.decide.as_ref().map(|_| ".."))
             .field("fallback", &self.fallback)
             .finish_non_exhaustive()

@@ -12,18 +12,18 @@ use tokio_util::sync::CancellationToken;
 use super::memory::{ApprovalMemory, EqualCall, LastingApproval, RunScope};
 use super::request::BatchTotal;
 use super::review::{RefusedEdits, Review, ShowPreview};
-use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval, SubmittedRequest};
+use super::{Approval, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval, Reviewer, SubmittedRequest};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::{ApprovalScope, DecidedBy};
 
-/// Which calls share a request: concurrent equal calls of one call.
+/// Calls with equal keys share a request: concurrent equal calls of one caller.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct QueueKey {
     run: u64,
     /// The calling call.
     caller: Option<u64>,
     has_begun: bool,
-    /// The key of the request, if the call may have had its effect: each answer is for one effect.
+    /// The key of the request, if the call may have had its effect, since an answer is for one effect only.
     own: Option<Arc<str>>,
     call: EqualCall,
 }
@@ -37,10 +37,12 @@ pub(super) struct ApprovalQueue {
     /// One permit for each request that the approver takes concurrently.
     permits: Arc<Semaphore>,
     session: Arc<ApprovalMemory>,
+    /// The worker that decides before the approver is asked.
+    reviewer: Option<Arc<Reviewer>>,
     open: Arc<Mutex<OpenRequests>>,
 }
 
-/// The requests without an answer.
+/// The unanswered requests.
 #[derive(Default)]
 struct OpenRequests {
     by_key: HashMap<QueueKey, OpenRequest>,
@@ -50,7 +52,7 @@ struct OpenRequests {
     count: u64,
 }
 
-/// A request without an answer.
+/// An unanswered request.
 struct OpenRequest {
     number: u64,
     request: Arc<ApprovalRequest>,
@@ -61,10 +63,15 @@ struct OpenRequest {
 }
 
 impl ApprovalQueue {
-    pub(super) fn new(approver: Arc<dyn Approver>, widest: ApprovalScope) -> Self {
+    pub(super) fn new(approver: Arc<dyn Approver>, widest: ApprovalScope, reviewer: Option<Arc<Reviewer>>) -> Self {
         let concurrent = approver.max_concurrent().clamp(1, Semaphore::MAX_PERMITS);
         let permits = Arc::new(Semaphore::new(concurrent));
-        Self { approver, widest, permits, session: Arc::default(), open: Arc::default() }
+        Self { approver, widest, permits, session: Arc::default(), reviewer, open: Arc::default() }
+    }
+
+    /// Returns the worker that decides before the approver is asked.
+    pub(super) fn reviewer(&self) -> Option<&Arc<Reviewer>> {
+        self.reviewer.as_ref()
     }
 
     /// Remembers a lasting approval.
@@ -76,7 +83,7 @@ impl ApprovalQueue {
         }
     }
 
-    /// Returns the open requests of a run, and which approvals hold for it.
+    /// Returns the open requests of a run, and the approvals that hold for it.
     pub(super) fn overview(&self, run: &RunScope) -> ApprovalOverview {
         let open = lock(&self.open);
         let mut pending: Vec<_> = open.by_key.iter().filter(|(key, _)| key.run == run.number).collect();
@@ -96,13 +103,13 @@ impl ApprovalQueue {
         preview: Option<ShowPreview>,
         review: Review,
     ) -> SubmittedRequest {
-        let call = EqualCall::of(&request);
+        let call = EqualCall::from_request(&request);
         let mut open = lock(&self.open);
-        // Under the lock: an approval is remembered before its request is removed.
-        // A call that may have had its effect needs an answer of its own.
+        // Both happen under the lock, since an approval is remembered before its request is removed.
+        // A call that may have had its effect needs a new answer.
         let is_remembered =
             || self.session.holds(&request, &call, &[ApprovalScope::Session]) || run.holds(&request, &call);
-        if request.began.is_none() && is_remembered() {
+        if request.began.is_none() && !request.is_held() && is_remembered() {
             return SubmittedRequest::decided(request, Approval::approved(DecidedBy::Memory));
         }
         let own = request.key.clone().filter(|_| request.began.is_some());
@@ -114,11 +121,12 @@ impl ApprovalQueue {
         let number = open.assign_position(&mut request);
         let request = Arc::new(request);
         let closing = CloseOnDrop { queue: self.clone(), key: key.clone(), number };
-        // Polled once here, so that requests get their permits in the order of their positions.
+        // Polled once here, so that requests receive their permits in the order of their positions.
         let mut acquire = Arc::clone(&self.permits).acquire_owned().boxed();
         let acquired = (&mut acquire).now_or_never();
         if review.journal.is_none() && !self.approver.lists_requests() {
-            // Nothing stores or lists it first. In advance, so that concurrent calls are asked about in the order of their positions.
+            // Nothing stores or lists the request first. Announced now, so that events of concurrent calls are in the
+            // order of their positions.
             review.announced.cancel();
         }
         let (announced, refused) = (review.announced.clone(), review.refused.subscribe());
@@ -128,16 +136,18 @@ impl ApprovalQueue {
             let _permit: Option<OwnedSemaphorePermit> = if let Some(permit) = acquired {
                 permit.ok()
             } else {
-                // It may take long until the approver takes it.
+                // The approver may take the request only after a long time.
                 review.announced.cancel();
                 acquire.await.ok()
             };
             let queue = &closing.queue;
             let mut approval = review.ask(&*queue.approver, &asked, preview).await;
-            // Narrowed before it is recorded: the process that resumes the run may not know which approver answered.
-            approval.scope = approval.scope.min(queue.widest);
-            if let Some(lasting) = LastingApproval::of(&asked, approval.scope) {
-                // Before the request is removed, so that no equal call asks again.
+            // Narrowed before it is recorded, since a process that resumes the run may not know which approver
+            // answered.
+            let widest = if asked.is_held() { ApprovalScope::Call } else { queue.widest };
+            approval.scope = approval.scope.min(widest);
+            if let Some(lasting) = LastingApproval::from_request(&asked, approval.scope) {
+                // Remembered before the request is removed, so that no equal call asks again.
                 queue.remember(lasting, &run);
             }
             drop(closing);

@@ -1,7 +1,6 @@
 //! The request that an approver gets: a call, in one line and in full.
 
 mod lazy;
-mod summary;
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,12 +11,14 @@ use serde_json::{Value, json};
 
 pub(crate) use self::lazy::LazyRequest;
 use super::{EnvironmentDigest, RefusedEdit};
-use crate::base::printable::printable;
+use crate::base::printable::{printable, printable_line};
 use crate::declare::argument;
 use crate::declare::tool::Effect;
 use crate::observe::event::{DecidedBy, RuleSource};
-use crate::observe::journal::{PromiseSpec, StepKind};
+use crate::observe::journal::{CONTEXT, PromiseSpec, StepKind, digest};
+use crate::plane::call_summary;
 use crate::plane::context::Variant;
+use crate::plane::origin::Origins;
 use crate::plane::registry::{DisplayedArguments, NormalForm};
 
 /// A call that needs approval.
@@ -28,7 +29,7 @@ pub struct ApprovalRequest {
     pub tool: Arc<str>,
     /// What the tool does.
     pub description: Arc<str>,
-    /// What a call may change.
+    /// The possible effect of the call.
     pub effect: Effect,
     /// The decoded arguments: valid for the schema, defaults filled in.
     pub arguments: Value,
@@ -59,9 +60,9 @@ pub struct ApprovalRequest {
     pub parent: Option<u64>,
     /// The tool's template for [`summary`](Self::summary): a text with `{argument}` for a value.
     pub template: Option<Arc<str>>,
-    /// What the call would do, as text of the tool's [`preview`](macro@llm_do_macros::tool#approval), such as a diff; `None` if the tool
-    /// has none. It shows the state right before the approver is asked. It may contain text of models: escape it before it
-    /// is displayed.
+    /// A text that shows the effect of the call, from the tool's [`preview`](macro@llm_do_macros::tool#approval), such as a
+    /// diff; `None` if the tool has no preview. It shows the state right before the approver is asked. It may contain
+    /// text of models: escape it before it is displayed.
     pub preview: Option<String>,
     /// The 1-based position in the current batch of requests. A batch ends once no request is open.
     pub position: usize,
@@ -70,36 +71,42 @@ pub struct ApprovalRequest {
     /// The arguments that the approver gave last, if they cannot run: a rule blocks them, or they are invalid. The
     /// [`problem`](Self::problem) has the reason as text.
     pub refused_edit: Option<RefusedEdit>,
-    /// Whether steps of the call are recorded from before the run was resumed. Edited arguments are then invalid: they would
-    /// make it another call, and repeat effects.
+    /// Whether steps of the call were recorded before the run was resumed. Edited arguments are then invalid, since
+    /// they would make it a different call, and repeat effects.
     pub has_begun: bool,
-    /// When the call began last, if it began before and its result is not known, such as after a crash: it may have had its
-    /// effect, and would have it again. `None` for a call that has not begun. The approval that it had is used up.
+    /// When the call last began, if it began before and its result is unknown, such as after a crash. It may have had
+    /// its effect, and would have it again. The approval that it had is used up. `None` for a call that has not begun.
     pub began: Option<Timestamp>,
     /// Who approved the call before it [began](Self::began); `None` for a call that has not begun.
     pub approved_by: Option<DecidedBy>,
-    /// The schema of the result that a call which [began](Self::began) before would have had, if it is known: an answer that it
-    /// [happened](super::Decision::Happened) gives such a result.
+    /// The schema of the result of a call that [began](Self::began) before, if known: an answer that the call
+    /// [happened](super::Decision::Happened) contains such a result.
     pub result_schema: Option<Value>,
+    /// What the call was made from: the user's request, what the caller has read, and where each value of the arguments came from.
+    pub origins: Origins,
+    /// Why a [reviewer](super::Policy::reviewer) did not decide about the call; `None` without one. It is text of a model: escape
+    /// it before it is displayed.
+    pub review: Option<String>,
     pub(super) total: BatchTotal,
     /// Where the rule comes from that requires approval.
     pub(crate) rule: RuleSource,
-    /// Distinguishes tools of the same name, if there may be several.
+    /// Distinguishes tools with the same name, if there may be several.
     pub(crate) variant: Option<Variant>,
-    /// What the call acts on besides its arguments.
+    /// The environment that the call acts on besides its arguments.
     pub(crate) environment: Option<EnvironmentDigest>,
-    /// Whether an answer is recorded that does not hold for the call.
+    /// Whether a recorded answer exists that does not hold for the call.
     pub(crate) is_asked_again: bool,
     /// The variants of the callers in `path`.
     pub(crate) path_variants: Vec<Option<Variant>>,
     /// Whether the arguments contain files.
     pub(super) has_files: bool,
-    /// The arguments by which calls are compared, if they may be in another order.
+    /// The arguments in a normalized order for comparisons, if their order may differ.
     pub(super) normal: Option<Box<NormalForm>>,
 }
 
 impl ApprovalRequest {
-    /// Returns whether the arguments are all that the call has: no files, no other fields, and a tool with this name alone.
+    /// Returns whether the arguments describe the call completely: no files, no other fields, and a tool with a unique
+    /// name.
     #[doc(hidden)]
     #[must_use]
     pub fn is_shown_in_full(&self) -> bool {
@@ -132,6 +139,8 @@ impl ApprovalRequest {
             began: None,
             approved_by: None,
             result_schema: None,
+            origins: Origins::default(),
+            review: None,
             total: BatchTotal::new(1),
             rule: RuleSource::Effect,
             variant: None,
@@ -143,13 +152,14 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns what a journal stores of the request; `None` without a journal.
+    /// Returns the content of the request that a journal stores; `None` without a journal.
     pub(super) fn promise_spec(&self, is_repeated: bool) -> Option<PromiseSpec> {
         let asked = PromiseSpec::new(Arc::clone(self.key.as_ref()?), StepKind::Approval, self.shown());
         Some(PromiseSpec { is_repeated, ..asked })
     }
 
-    /// Returns what a person sees of the call. What changes from process to process, such as numbers of calls, is left out.
+    /// Returns the content that a person sees of the call, without values that change from process to process, such as
+    /// numbers of calls.
     fn shown(&self) -> Value {
         let mut shown = json!({
             "tool": self.tool,
@@ -171,12 +181,62 @@ impl ApprovalRequest {
         if let Some(edit) = &self.refused_edit {
             shown["refused_edit"] = json!(edit);
         }
+        // What it was made from may be known in another order in each process, so an answer does not depend on it.
+        if let Some(context) = self.context() {
+            shown[CONTEXT] = context;
+        }
         shown
     }
 
-    /// Returns that the call may have had its effect, if it began before.
+    /// Returns whether an untrusted value would steer the call: then each call needs the approval of a person.
+    pub(super) fn is_held(&self) -> bool {
+        self.rule == RuleSource::Flow
+    }
+
+    /// Returns what a reviewer sees of the call.
+    pub(super) fn for_review(&self) -> Value {
+        let mut shown = self.shown();
+        for ignored in ["can_be_edited", "summary"] {
+            shown.as_object_mut().and_then(|fields| fields.shift_remove(ignored));
+        }
+        shown
+    }
+
+    /// Returns the digest of what is reviewed: a review holds for nothing else.
+    pub(crate) fn review_digest(&self) -> String {
+        digest(&json!([self.shown(), self.environment]))
+    }
+
+    /// Returns what a person sees of where the call came from, and of its review.
+    fn context(&self) -> Option<Value> {
+        let mut context = self.origins.shown().unwrap_or_else(|| json!({}));
+        if let Some(line) = self.origin_line() {
+            context["line"] = line.into();
+        }
+        if let Some(review) = &self.review {
+            context["review"] = review.as_str().into();
+        }
+        Some(context).filter(|context| context.as_object().is_some_and(|fields| !fields.is_empty()))
+    }
+
+    /// Returns one line about where the values of the arguments came from that are not the user's; `None` if all are the user's, or
+    /// nothing is known. [`Origins::line`] has the details.
+    #[must_use]
+    pub fn origin_line(&self) -> Option<String> {
+        let line = self.origins.line()?;
+        Some(if self.is_held() { format!("untrusted values steer this call: {line}") } else { line })
+    }
+
+    /// Returns a text that the call may have had its effect, if it began before.
     pub(crate) fn may_have_happened(&self) -> Option<String> {
         self.began.map(may_have_happened)
+    }
+
+    /// Returns why its reviewer did not decide, if it was reviewed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn review_text(&self) -> Option<String> {
+        self.review.as_ref().map(|review| format!("the reviewer did not decide: {}", printable_line(review)))
     }
 
     /// Sets the arguments.
@@ -185,7 +245,7 @@ impl ApprovalRequest {
         (self.arguments, self.given, self.normal, self.has_files) = (arguments, given, normal, has_files);
     }
 
-    /// Returns `given` for events, if it adds anything to `arguments`: without the values that types hide on writing.
+    /// Returns `given` for events, without the values that types hide, if it adds anything to `arguments`.
     pub(crate) fn given_in_events(&self) -> Option<Value> {
         let masked = argument::masked(self.given.as_ref()?, &self.arguments);
         Some(masked).filter(|masked| !argument::is_contained(masked, &self.arguments))
@@ -221,8 +281,8 @@ impl ApprovalRequest {
     #[must_use]
     pub fn summary(&self) -> String {
         let call = match &self.template {
-            Some(template) => summary::filled(template, &self.arguments),
-            None => summary::listed(&self.tool, &self.arguments),
+            Some(template) => call_summary::filled(template, &self.arguments),
+            None => call_summary::listed(&self.tool, &self.arguments),
         };
         match self.may_have_happened() {
             Some(text) => format!("{call} ({text})"),
@@ -261,6 +321,11 @@ impl ApprovalRequest {
         if let Some(edit) = &self.refused_edit {
             text.push_str(&argument("refused edit", &edit.arguments));
         }
+        for part in [self.origins.details(), self.review_text().unwrap_or_default()] {
+            if !part.is_empty() {
+                let _ = writeln!(text, "{part}");
+            }
+        }
         if let Some(preview) = &self.preview {
             let _ = write!(text, "preview:\n    {}\n", preview.replace('\n', "\n    "));
         }
@@ -293,7 +358,7 @@ impl PartialEq for BatchTotal {
     }
 }
 
-/// Returns the words for a call that began at this time, and whose result is not known.
+/// Returns the text about a call that began at this time, and whose result is unknown.
 pub(crate) fn may_have_happened(began: Timestamp) -> String {
     format!("began at {began}, and may have had its effect")
 }
@@ -302,11 +367,12 @@ pub(crate) fn may_have_happened(began: Timestamp) -> String {
 fn approved_by(by: DecidedBy) -> &'static str {
     match by {
         DecidedBy::Approver | DecidedBy::Memory => "the approver",
+        DecidedBy::Reviewer => "the reviewer",
         DecidedBy::Policy | DecidedBy::Mode | DecidedBy::Cancellation => "a rule or the approval mode",
     }
 }
 
-/// Describes what a call may change.
+/// Describes the possible effect of a call.
 fn effect_text(effect: Effect) -> &'static str {
     match effect {
         Effect::ReadOnly => "changes nothing",
@@ -318,7 +384,7 @@ fn effect_text(effect: Effect) -> &'static str {
 
 /// Formats an argument: a one-line value after its name, a value of several lines indented below it.
 fn argument(name: &str, value: &Value) -> String {
-    let name = summary::named(name);
+    let name = call_summary::named(name);
     let text = match value {
         Value::String(text) => text.clone(),
         other => format!("{other:#}"),

@@ -58,7 +58,7 @@ impl Rule {
 pub(crate) struct AppliedRule {
     pub(super) rule: Rule,
     pub(crate) source: RuleSource,
-    /// How many policies come before the one that has it.
+    /// The number of policies before the one that contains the rule.
     pub(super) layer: usize,
 }
 
@@ -72,7 +72,7 @@ impl AppliedRule {
         self.rule.is_blocked()
     }
 
-    /// Returns what it decides about a call; `None` if the call needs approval.
+    /// Returns the decision of the rule about a call; `None` if the call needs approval.
     pub(crate) fn approval(&self) -> Option<Approval> {
         match &self.rule {
             Rule::PreApproved => Some(Approval::approved(DecidedBy::Policy)),
@@ -82,7 +82,7 @@ impl AppliedRule {
     }
 }
 
-/// The reason of a rule that is the word `blocked` alone.
+/// The reason of a rule that is only the word `blocked`.
 const BLOCKED: &str = "a rule of the policy blocks it";
 /// The words for rules.
 const WORDS: &[&str] = &["blocked", "pre_approved", "ask"];

@@ -7,14 +7,15 @@ use super::rules::MatchingRule;
 use super::rules::Rules;
 use super::{AppliedRule, ApprovalRequest, LazyRequest, Rule};
 use crate::base::error::Fault;
-use crate::observe::event::Caller;
+use crate::observe::event::{Caller, Label};
 use crate::plane::registry::Registered;
 
-/// The rules for the calls of a run. The strictest rule holds: no runtime can allow what the policy of an outer one blocks.
+/// The rules for the calls of a run. The strictest rule holds: no runtime can allow calls that the policy of an outer
+/// one blocks.
 #[derive(Clone, Debug)]
 pub(super) struct RuleSet {
     own: Arc<Rules>,
-    /// Those of the runtimes under whose calls the run was started; only their policies apply.
+    /// The rules of the runtimes under whose calls the run was started; only their policies apply.
     outer: Arc<[Arc<Rules>]>,
 }
 
@@ -23,11 +24,30 @@ impl RuleSet {
         Self { own: Arc::new(own), outer: Arc::default() }
     }
 
-    /// Returns these rules for a run under one that has the rules `outer`.
+    /// Returns these rules for a run that starts under a run with the rules `outer`.
     pub(super) fn under(&self, outer: &Self) -> Self {
         let outer = outer.outer.iter().chain([&outer.own]);
         let outer = outer.filter(|rules| !Arc::ptr_eq(rules, &self.own)).map(Arc::clone).collect();
         Self { own: Arc::clone(&self.own), outer }
+    }
+
+    /// Returns whether values are labelled.
+    pub(super) fn has_flow(&self) -> bool {
+        self.all().any(Rules::has_flow)
+    }
+
+    /// Returns the label of what a tool returns: the worst of all runtimes.
+    pub(super) fn source_label(&self, tool: &Registered) -> Label {
+        self.all().map(|rules| rules.source_label(tool)).max().unwrap_or_default()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Rules> {
+        std::iter::once(&self.own).chain(&*self.outer).map(AsRef::as_ref)
+    }
+
+    /// Returns whether a policy has a function that decides about calls.
+    pub(super) fn has_function(&self) -> bool {
+        self.own.has_function() || self.outer.iter().any(|outer| outer.has_function())
     }
 
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
@@ -61,7 +81,7 @@ impl RuleSet {
         })
     }
 
-    /// Returns the strictest rule that the outer policies have for a call.
+    /// Returns the strictest rule of the outer policies for a call.
     pub(super) fn outer_rule(
         &self,
         tool: &Registered,
@@ -88,7 +108,7 @@ impl RuleSet {
         self.outer.iter().any(|outer| outer.server_side_call(request).rule == Rule::Ask)
     }
 
-    /// Returns the strictest rule; of equal ones, the run's own.
+    /// Returns the strictest rule; of equal rules, the run's own.
     fn strictest(&self, rule: impl Fn(&Rules) -> AppliedRule) -> AppliedRule {
         let stricter = |found: AppliedRule, other: AppliedRule| {
             if other.rule.strictness() > found.rule.strictness() { other } else { found }

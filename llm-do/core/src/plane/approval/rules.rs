@@ -1,6 +1,7 @@
 //! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool that is called.
 
 mod explain;
+mod flow;
 mod outside;
 
 use std::borrow::Cow;
@@ -40,7 +41,7 @@ struct ToolRules {
     plain: AppliedRule,
     /// For a call with files, if it differs.
     with_files: Option<AppliedRule>,
-    /// Whether the rule of every call is the plain one.
+    /// Whether `plain` is the rule of every call.
     is_fixed: bool,
 }
 
@@ -71,6 +72,11 @@ impl Rules {
         Ok(Self { policy, toolsets, tools })
     }
 
+    /// Returns whether the policy has a function that decides about calls.
+    pub(super) fn has_function(&self) -> bool {
+        self.policy.decide.is_some()
+    }
+
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&AppliedRule> {
         let rules = self.tool_rules(tool)?;
@@ -86,7 +92,7 @@ impl Rules {
     ) -> Result<Cow<'r, AppliedRule>, Fault> {
         let fixed = match self.tool_rules(tool) {
             Some(rules) => Cow::Borrowed(rules.for_call(request)?),
-            // Not in the registry: a run-time worker.
+            // The tool is a run-time worker, which is not in the registry.
             None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),
         };
         if fixed.is_blocked() {
@@ -94,12 +100,15 @@ impl Rules {
         }
         let layer = fixed.layer;
         let of_arguments = |request: &ApprovalRequest| self.for_arguments(tool, request, layer);
-        let found = self.for_one_call(tool, by, request, of_arguments)?;
-        Ok(found.map_or(fixed, Cow::Owned))
+        let found = self.for_one_call(tool, by, request, of_arguments)?.map_or(fixed, Cow::Owned);
+        if found.is_blocked() {
+            return Ok(found);
+        }
+        Ok(self.hold(tool, request)?.map_or(found, Cow::Owned))
     }
 
-    /// Returns the rule for one call that no rule for its tool blocks: that of the policy's function, or else that for its arguments,
-    /// which comes first if it blocks.
+    /// Returns the rule for one call that no rule for its tool blocks: that of the policy's function, or else the rule
+    /// for its arguments. A rule for its arguments that blocks comes first.
     fn for_one_call(
         &self,
         tool: &Registered,
@@ -118,7 +127,7 @@ impl Rules {
         self.policy.layers().any(|layer| layer.has_calls_of(tool))
     }
 
-    /// Returns the rule for a call with these arguments, of a policy not behind that of the tool's rule; a block is of any policy.
+    /// Returns the rule for a call with these arguments, of a policy at or before `layer`; blocks hold in any policy.
     fn for_arguments(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<AppliedRule> {
         let found = self.policy.layers().map(|policy| policy.for_arguments(tool, request)).enumerate();
         let found = found.filter_map(|(at, call)| call.filter(|call| at <= layer || call.rule.is_blocked()));
@@ -126,7 +135,7 @@ impl Rules {
         Some(AppliedRule::new(call.rule.clone(), call.source()))
     }
 
-    /// Returns the decision of the policy's function about a call, if there is one.
+    /// Returns the decision of the policy's function about a call, if any.
     fn decide_call(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<AppliedRule> {
         let call = ProposedCall {
             tool: tool.name(),
@@ -137,6 +146,7 @@ impl Rules {
             caller: &request.caller,
             by,
             is_server_side: false,
+            origins: &request.origins,
         };
         self.decide(&call)
     }
@@ -163,6 +173,7 @@ impl Rules {
             caller: &request.caller,
             given: None,
             is_server_side: true,
+            origins: &request.origins,
             ..ProposedCall::new(&request.tool, &request.arguments)
         };
         self.decide(&call).unwrap_or(fixed)
@@ -186,7 +197,8 @@ impl Rules {
     fn resolve(&self, tool: &Registered) -> ToolRules {
         let plain = self.for_tool(tool, false);
         let with_files = Some(self.for_tool(tool, true)).filter(|with_files| with_files.rule != plain.rule);
-        let is_fixed = self.policy.decide.is_none() && with_files.is_none() && !self.has_calls_of(tool);
+        let depends = self.policy.decide.is_some() || self.has_calls_of(tool) || self.is_sink(tool);
+        let is_fixed = with_files.is_none() && !depends;
         ToolRules { plain, with_files, is_fixed }
     }
 
@@ -199,7 +211,7 @@ impl Rules {
 
     /// Lists the rules of all policies for a tool, highest precedence first.
     ///
-    /// `own` are the rules of the tool's runtime, if that is another one.
+    /// `own` are the rules of the tool's runtime, if it is another runtime.
     fn of_policies<'r>(
         &'r self,
         own: Option<&'r Self>,
@@ -259,7 +271,7 @@ impl Rules {
     }
 }
 
-/// Returns the rule of a tool for which no other rule holds.
+/// Returns the rule for a tool without any other rule.
 fn by_effect(tool: &Registered) -> AppliedRule {
     let asks = tool.kind() != ItemKind::Worker && tool.effect() != Effect::ReadOnly;
     AppliedRule::new(Rule::asking(asks), RuleSource::Effect)

@@ -12,7 +12,7 @@ use super::{Approval, ApprovalRequest};
 #[derive(Clone)]
 pub(crate) struct SubmittedRequest {
     pub(crate) request: Arc<ApprovalRequest>,
-    /// Cancelled once the request can be found where it is answered.
+    /// Cancelled once the request can be found by clients that answer it.
     pub(crate) announced: CancellationToken,
     /// The approver's arguments that could not run, so far; `None` if the approver is not asked.
     pub(crate) refused: Option<RefusedEdits>,
@@ -36,7 +36,7 @@ impl SubmittedRequest {
         Self { request, announced, refused: Some(refused), approval: Either::Right(approval) }
     }
 
-    /// Returns whether the approver decides.
+    /// Returns whether the approver must decide.
     pub(crate) fn is_pending(&self) -> bool {
         self.refused.is_some()
     }

@@ -17,6 +17,9 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::Caller;
 use crate::plane::declared::Callee;
 
+/// The name of the worker that answers questions.
+pub(crate) const QUESTION: &str = "llm_ask";
+
 /// A question to a model, or a call of a worker that is defined at run time. `.await` sends it.
 ///
 /// It counts as a call of a worker: it is one level deeper than its caller, and limits, events and the journal apply

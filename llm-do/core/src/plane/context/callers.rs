@@ -1,4 +1,4 @@
-//! The place of a call in its tree: its callers, and the run that it belongs to.
+//! The position of a call in the call tree: its callers, and its run.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ impl<S> CallContext<S> {
         self.scopes().map(|scope| &scope.frame)
     }
 
-    /// The same, without the frames of a run that this one was started under.
+    /// Returns the frames of this call and of its callers in the same run, up to the user's.
     pub(crate) fn frames_of_run(&self) -> impl Iterator<Item = &CallFrame> {
         self.scopes().take_while(|scope| Arc::ptr_eq(&scope.host, self.host())).map(|scope| &scope.frame)
     }
@@ -30,7 +30,17 @@ impl<S> CallContext<S> {
         &self.scope.host
     }
 
-    /// Returns whether it is the first call of a run: the user's, or that of a run under another.
+    /// Returns a name of the conversation that the call continues, in its chat; `None` if it continues none.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn conversation_name(&self) -> Option<String> {
+        match &self.frame().thread {
+            Some(thread) => Some(format!("thread {}", thread.name())),
+            None => self.is_first().then(|| format!("worker {}", self.name())),
+        }
+    }
+
+    /// Returns whether it is the first call of a run: the user's, or that of a nested run.
     pub(crate) fn is_first(&self) -> bool {
         let is_other = |caller: &CallContext| !Arc::ptr_eq(caller.host(), self.host());
         self.frame().by == Caller::User || self.caller().is_some_and(is_other)

@@ -1,4 +1,4 @@
-//! What a call knows of dry runs.
+//! The methods of a call's context about dry runs.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -39,7 +39,7 @@ impl<S> CallContext<S> {
         self.scope.host.dry_run().map(|dry_run| dry_run.plan())
     }
 
-    /// Notes an effect of the call in the plan of a dry run, and returns its result; `None` if the effect runs.
+    /// Adds an effect of the call to the plan of a dry run, and returns its result; `None` if the effect runs.
     pub(crate) fn plan_effect<T: DeserializeOwned>(&self, name: &str, input: &Value) -> Option<Result<T, CallError>> {
         if !self.is_dry_run() {
             return None;

@@ -11,12 +11,13 @@ use crate::base::mutex::LazyMutex;
 use crate::base::pauses::Pauses;
 use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
-use crate::declare::tool::ResultForm;
 use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, StepSpec};
+use crate::plane::call_stream::Pieces;
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
+use crate::plane::origin::OriginNotes;
 
 /// Distinguishes callees that are defined at run time under the same name: their full definition.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -33,44 +34,44 @@ impl Variant {
 }
 
 impl fmt::Debug for Variant {
-    /// Without the text, which contains headers that may be secret.
+    /// The text may contain secret headers, so it is left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Variant(..)")
     }
 }
 
-/// The data of one call. What few calls have is on the heap.
+/// The data of one call. Rarely used data is on the heap.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact about the call that is known when it is admitted")]
 pub(crate) struct CallFrame {
     pub(crate) call: u64,
     pub(crate) depth: u32,
-    /// How many calls of any kind it is nested in.
+    /// The number of calls of any kind that it is nested in.
     pub(crate) nesting: u32,
     pub(crate) name: Arc<str>,
-    /// Distinguishes the callee from namesakes.
+    /// Distinguishes the callee from other callees with the same name.
     pub(crate) variant: Option<Variant>,
     pub(crate) by: Caller,
-    /// How a function's result is written.
-    pub(crate) form: ResultForm,
     /// What it may call; `None` if everything.
     pub(crate) declared: Option<Arc<Declared>>,
     pub(crate) meter: Meter,
-    /// The instances that it opened, and what it runs on.
+    /// The instances that it opened, and the instance that it runs on.
     pub(crate) instances: Instances,
     pub(crate) cancellation: Cancellation,
-    /// Its deadline, if it has a timeout. Set when it starts, since waiting for approval does not count.
+    /// Its deadline, if it has a timeout. Set when it starts, since the wait for approval does not count.
     pub(crate) deadline: OnceLock<Box<Deadline>>,
-    /// What it and the calls below it may use.
+    /// The limits for it and the calls below it.
     pub(crate) limits: Option<Arc<Limits>>,
     /// Its usage by callee; created for calls that use something.
-    pub(crate) recorder: OnceLock<Box<UsageRecorder>>,
+    pub(crate) recorder: OnceLock<Arc<UsageRecorder>>,
     pub(crate) is_worker: bool,
     /// Whether it is known that no sink receives its events.
     pub(crate) is_unobserved: bool,
     /// Whether it is the worker of a shadow: it asks no user and is not in the journal.
     pub(crate) is_shadow: bool,
-    /// Whether a guard made it, or a call above it.
+    /// Whether it reviews a call for its approval, or is made by what does: its calls are never asked about.
+    pub(crate) is_review: bool,
+    /// Whether it was made by a guard, directly or through other calls.
     pub(crate) is_unguarded: bool,
     /// The arguments of a worker: a nested call of the same worker with the same arguments is a cycle.
     pub(crate) arguments: OnceLock<Box<Value>>,
@@ -83,7 +84,7 @@ pub(crate) struct CallFrame {
     pub(crate) extras: OnceLock<Box<CallExtras>>,
 }
 
-/// What few calls have; allocated once a call has some of it.
+/// The data that few calls have; allocated on first use.
 #[derive(Debug, Default)]
 pub(crate) struct CallExtras {
     /// The files in its arguments.
@@ -91,23 +92,27 @@ pub(crate) struct CallExtras {
     pub(crate) effects: SideEffects,
     pub(crate) code: ModelCode,
     pub(crate) steps: LateSteps,
-    /// The idempotency key of the call that its calls find out about.
+    /// The idempotency key of the call whose outcome its calls reconcile.
     pub(crate) reconciled: OnceLock<String>,
-    /// When the run waited for people: in the frame of its user.
+    /// What it has read, for decisions about its calls.
+    pub(crate) origins: OriginNotes,
+    /// Who receives the pieces of its result, if anyone does.
+    pub(crate) pieces: Option<Arc<Pieces>>,
+    /// The pauses while the run waited for people; only in the frame of its user.
     pub(crate) waits: Arc<Pauses>,
 }
 
-/// What a call did besides its result: a journal records it too.
+/// The effects of a call besides its result, which a journal records too.
 #[derive(Debug, Default)]
 pub(crate) struct SideEffects {
-    /// The user's answers to questions, each with the id of the call of a worker that it belongs to: a worker's conversation has
-    /// them as well.
+    /// The user's answers to questions, each with the id of the worker call to which it belongs. The conversation of
+    /// that worker contains the answers too.
     pub(crate) user_messages: LazyMutex<Vec<(u64, String)>>,
-    /// The approvals inside it for more than one call, as its record stores them.
+    /// The approvals inside it for more than one call, in recorded form.
     pub(crate) approved: LazyMutex<Vec<Value>>,
-    /// What the calls below it changed in threads.
+    /// The changes of threads by the calls below it.
     pub(crate) thread_changes: LazyMutex<Vec<Arc<ThreadChange>>>,
-    /// The code of a model that it ran.
+    /// The code of a model that ran in it.
     pub(crate) ran_code: OnceLock<String>,
 }
 
@@ -117,16 +122,17 @@ pub(crate) struct ModelCode {
     /// The process that runs it.
     #[cfg(feature = "script")]
     pub(crate) session: OnceLock<Arc<dyn std::any::Any + Send + Sync>>,
-    /// What calls ran of it in another process, whose results a journal replayed.
+    /// The code that calls ran in another process, and whose results a journal replayed.
     pub(crate) replayed: LazyMutex<Vec<String>>,
 }
 
-/// The steps of a call that a journal records after later ones, or after the result.
+/// The steps of a call that a journal records after later steps, or after the result.
 #[derive(Debug, Default)]
 pub(crate) struct LateSteps {
-    /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.
+    /// Denials of its calls by a mode or a rule, each with its step; recorded once the call continues after them.
     pub(crate) denials: LazyMutex<Vec<(StepSpec, Value)>>,
-    /// The steps that guards make after a root call, with their parent key: a replay does not run the call's inside.
+    /// The steps that guards make after a root call, with their parent key. They are separate, since a replay of the
+    /// call does not run its steps.
     pub(crate) after: OnceLock<(Arc<str>, ChildSteps)>,
 }
 
@@ -141,7 +147,6 @@ impl CallFrame {
             name,
             variant: None,
             by,
-            form: ResultForm::Value,
             declared: None,
             meter: Meter::default(),
             instances: Instances::default(),
@@ -152,6 +157,7 @@ impl CallFrame {
             is_worker: false,
             is_unobserved: false,
             is_shadow: false,
+            is_review: false,
             is_unguarded: false,
             arguments: OnceLock::new(),
             thread: None,
@@ -169,12 +175,22 @@ impl CallFrame {
         messages.into_iter().map(|(_, message)| message).collect()
     }
 
-    /// Returns what few calls have, if this one has some of it.
+    /// Returns whether it may ask neither an approver nor the user.
+    pub(crate) fn is_unattended(&self) -> bool {
+        self.is_shadow || self.is_review
+    }
+
+    /// Returns the rarely used data, if any.
     pub(crate) fn extras(&self) -> Option<&CallExtras> {
         self.extras.get().map(AsRef::as_ref)
     }
 
-    /// Returns what few calls have, to add to it.
+    /// Returns who receives the pieces of its result, if anyone does.
+    pub(crate) fn pieces(&self) -> Option<&Arc<Pieces>> {
+        self.extras()?.pieces.as_ref()
+    }
+
+    /// Returns the rarely used data, which it allocates if necessary.
     pub(crate) fn extras_or_default(&self) -> &CallExtras {
         self.extras.get_or_init(Box::default)
     }

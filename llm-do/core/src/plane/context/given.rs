@@ -9,16 +9,16 @@ use crate::declare::nesting::shallow;
 #[derive(Debug)]
 pub(crate) enum GivenArguments<'a> {
     Value(Value),
-    /// Written from a Rust type.
+    /// Arguments from a Rust type.
     Typed(Value),
-    /// JSON text, parsed only if something needs the value; an empty text means no arguments.
+    /// JSON text, parsed only if a value is required; an empty text means no arguments.
     Text(&'a str),
     /// The reason why they are invalid.
     Invalid(String),
 }
 
 impl<'a> GivenArguments<'a> {
-    /// Returns the text, if they are given as one.
+    /// Returns the JSON text, if the arguments were given as text.
     pub(crate) fn text(&self) -> Option<&'a str> {
         match self {
             Self::Text(text) => Some(text),
@@ -39,13 +39,13 @@ impl<'a> GivenArguments<'a> {
         Ok(Given { value, is_typed })
     }
 
-    /// Returns arguments that were refused: the text, or the value if there is one.
+    /// Returns arguments that were refused: the text, or the value if present.
     pub(crate) fn refused(text: Option<&'a str>, value: Option<Value>) -> Self {
         let value = || value.map_or_else(|| Self::Invalid(String::new()), Self::Value);
         text.map_or_else(value, Self::Text)
     }
 
-    /// Returns the arguments for an event about a call that is refused; text that is not JSON stays text.
+    /// Returns the arguments for the event about a refused call; text that is not JSON stays text.
     pub(crate) fn into_shown(self) -> Option<Value> {
         let value = match self {
             Self::Value(value) | Self::Typed(value) => value,

@@ -1,4 +1,4 @@
-//! What a context needs from the plane.
+//! The operations of the plane that a context uses.
 
 use std::any::{Any, TypeId};
 use std::path::{Path, PathBuf};
@@ -16,20 +16,21 @@ use crate::base::error::{BoxError, CallError, ErrorTypes};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::observe::event::{Caller, EventKind, Label, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
+use crate::plane::mailbox::Mailbox;
 use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
-/// The plane, as used by a context. This trait inverts the order of modules, since calls nest.
+/// The plane, as used by a context. The trait inverts the order of modules, since calls nest.
 pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Calls `callee` on behalf of `caller`; takes the caller by value, since the call's context keeps it.
     ///
-    /// Arguments that are not JSON are refused and reported like other invalid ones. A caller that gives text wants the result
-    /// as text.
+    /// Arguments that are not JSON are refused and reported like other invalid arguments. If the arguments are given as
+    /// text, the result is text too.
     fn call<'a>(
         &'a self,
         caller: CallContext,
@@ -45,13 +46,20 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns an error for a typed call if they never serialize one of their fields.
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError>;
 
+    /// Returns the label of an earlier result in the conversation of a worker, of the tool that it sees as `shown`; `None` for that of its
+    /// messages. Without sources, all are trusted.
+    fn earlier_label(&self, worker: &CallContext, shown: Option<&str>) -> Label;
+
     /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;
+
+    /// Returns whether anybody may decide about calls of the run: then its calls note what they read.
+    fn tracks_origins(&self) -> bool;
 
     /// Sends an event of the call with this frame to the sinks; `parent` is the call that made it.
     fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind);
 
-    /// Returns what the events of the run have shown of requests, if they have content.
+    /// Returns the content of requests that the run's events already have, if content is enabled.
     fn shown_content(&self) -> Option<&ShownContent>;
 
     /// Reports a setting that was changed or left out for `model`, once for each run.
@@ -76,7 +84,7 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
         request: SubtaskRequest,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-    /// Creates a worker for the caller of `ctx`, or replaces one that it created; returns its name and what it may call.
+    /// Creates a worker for the caller of `ctx`, or replaces one that it created; returns its name and its callees.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
     fn create_worker<'a>(
         &'a self,
@@ -115,6 +123,9 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
         tools: &'a [ServerSideTool],
     ) -> BoxFuture<'a, Result<Vec<ServerSideTool>, CallError>>;
 
+    /// Returns the messages to the run.
+    fn mailbox(&self) -> &Arc<Mailbox>;
+
     /// Returns the run itself, for a run that starts under it.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 
@@ -127,16 +138,19 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns the session's journal, if it has one.
     fn journal(&self) -> Option<&Arc<dyn Journal>>;
 
-    /// Returns the dry run that the run is, if it is one.
+    /// Returns the dry run of the run, if it is one.
     fn dry_run(&self) -> Option<&Arc<DryRun>>;
 
-    /// Notes an effect of the call of `ctx` in the plan of a dry run, and returns its result; `None` if the effect runs.
+    /// Adds an effect of the call of `ctx` to the plan of a dry run, and returns its result; `None` if the effect runs.
     fn plan_effect(&self, ctx: &CallContext, name: &str, input: &Value) -> Option<Result<Value, CallError>>;
 
-    /// Returns whether the tool or worker that the caller sees as `shown` is read-only.
+    /// Returns whether the tool or worker with the name `shown` for the caller is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
-    /// Returns how many read-only calls of one caller may run concurrently.
+    /// Returns the maximum number of concurrent bytes the model of `caller` gets of a result of the tool that it sees as `shown`, if the tool sets it.
+    fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64>;
+
+    /// Returns how many read-only calls of one caller.
     fn max_concurrent_calls(&self) -> usize;
 
     /// Returns the handler of questions to the user, if there is one.
@@ -145,7 +159,7 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns the folder that files are read from.
     fn project_root(&self) -> &Path;
 
-    /// Returns the folder that tools of the working directory use.
+    /// Returns the folder that tools use as the working directory.
     #[cfg(feature = "filesystem")]
     fn working_folder(&self) -> &Path;
 

@@ -45,7 +45,7 @@ impl<T> fmt::Debug for State<T> {
     }
 }
 
-/// A parameter type that the plane injects, and no model sees.
+/// A parameter type that the plane injects, so that models do not see it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
     label = "does not implement `FromContext`",
@@ -57,10 +57,10 @@ pub trait FromContext: Sized + Send + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error, which fails the call, if there is no such value.
+    /// Returns an error, which fails the call, if the value is missing.
     fn from_context(ctx: &CallContext) -> Result<Self, CallError>;
 
-    /// Returns the key of the state that it is; `None` if it is something else.
+    /// Returns the key of the state; `None` if the type is not state.
     #[doc(hidden)]
     #[must_use]
     fn state_key() -> Option<StateKey> {
@@ -95,9 +95,9 @@ impl<T: Send + Sync + 'static> FromContext for State<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateKey {
     pub(crate) id: TypeId,
-    /// The type as the signature spells it.
+    /// The type in the spelling of the signature.
     pub(crate) written: &'static str,
-    /// The type with its modules.
+    /// The full type name with its modules.
     pub(crate) full_name: &'static str,
 }
 
@@ -105,19 +105,19 @@ impl StateKey {
     /// Returns the key of `T`, which a signature spells as `written`.
     #[doc(hidden)]
     #[must_use]
-    pub fn of<T: 'static>(written: &'static str) -> Self {
+    pub fn new<T: 'static>(written: &'static str) -> Self {
         Self { id: TypeId::of::<T>(), written, full_name: std::any::type_name::<T>() }
     }
 
-    /// Returns the key of `T` where no signature is known that spells it: a plain type is written without its modules.
+    /// Returns the key of `T` without the spelling of a signature: a plain type is written without its modules.
     fn unspelled<T: 'static>() -> Self {
         let full_name = std::any::type_name::<T>();
         let is_plain = full_name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
-        Self::of::<T>(if is_plain { full_name.rsplit(':').next().unwrap_or(full_name) } else { full_name })
+        Self::new::<T>(if is_plain { full_name.rsplit(':').next().unwrap_or(full_name) } else { full_name })
     }
 }
 
-/// Returns the name of a type without the modules that it is in.
+/// Returns the name of a type without its modules.
 fn name_of<T>() -> String {
     let (mut name, mut start) = (String::new(), 0);
     for c in std::any::type_name::<T>().chars() {

@@ -23,7 +23,7 @@ use crate::observe::journal::{
     Journal, JournalError, JournalOutcome, LocalOutcome, StepFuture, StepKind, StepSpec, Unrecorded,
 };
 
-/// The name of the steps that record which changes of the code a call knows.
+/// The name of the steps that record which code changes a call uses.
 const VERSION: &str = "version";
 
 /// The journal method that records an effect.
@@ -45,14 +45,15 @@ impl<S> CallContext<S> {
     /// Runs an effect once: if the journal has recorded it, returns the recorded result. For tools and entries that
     /// make calls.
     ///
-    /// An interrupted effect runs again when its run is resumed; for one that must not,
+    /// An interrupted effect runs again when its run is resumed. For an effect that must not run twice,
     /// see [`destructive_effect`](Self::destructive_effect).
     ///
-    /// Without a journal, `effect` just runs. With one, its value or its error is recorded: the text of the error, and its type
-    /// if a journal [keeps](https://docs.rs/llm-do/latest/llm_do/attr.tool.html#errors) it. A caller may handle the error and continue. If the error fails the run,
-    /// the effect runs again when the run is resumed.
-    /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
-    /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.
+    /// Without a journal, `effect` just runs. With one, its value or its error is recorded: the text of the error, and
+    /// its type if a journal [keeps](https://docs.rs/llm-do/latest/llm_do/attr.tool.html#errors) it. A caller may handle
+    /// the error and continue. If the error fails the run, the effect runs again when the run is resumed.
+    /// `name` and `input` identify the effect among the effects of the call. The input must have a stable order: the
+    /// items of a `HashSet` have a different order in each process, those of a `BTreeSet` do not; the keys of maps are
+    /// sorted.
     ///
     /// In a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html), the effect is only noted in the plan, unless the call is one of a tool that only reads.
     ///
@@ -91,8 +92,8 @@ impl<S> CallContext<S> {
         Ok(self.step(JournalMethod::Step, StepKind::Effect, name, || input, |_| local).await?.value)
     }
 
-    /// Returns the current time of the session's clock. With a journal, the first time is recorded, and returned on
-    /// each replay.
+    /// Returns the current time of the session's clock. With a journal, the time is recorded, and each replay
+    /// returns the recorded time.
     ///
     /// # Errors
     ///
@@ -109,11 +110,12 @@ impl<S> CallContext<S> {
         self.scope.host.now()
     }
 
-    /// Returns whether this call runs with a change of the code, for code that changes while runs are in flight.
+    /// Returns whether this call uses a change of the code. For changes that are deployed while runs are in flight.
     ///
-    /// False for a call that has passed this place before the change: it must make the same calls again, and so takes the old way
-    /// to its end. True for all other calls, also when they are resumed. `change` is the name of the change, unique in the
-    /// code; the old way can be deleted once the runs that began before the change have ended.
+    /// Returns false for a call that passed this place before the change: it must repeat its recorded calls, so it uses
+    /// the old code until it ends. Returns true for all other calls, also when they are resumed. `change` is the name
+    /// of the change, unique in the code. The old code can be deleted once the runs that began before the change have
+    /// ended.
     ///
     /// # Errors
     ///
@@ -172,7 +174,7 @@ impl<S> CallContext<S> {
         journal.sleep(step, duration).await.map_err(|source| self.journal_error(source))
     }
 
-    /// Returns a key that is unique to this call, and the same when a resumed run repeats the call.
+    /// Returns a key that is unique to this call, and is the same when a resumed run repeats the call.
     ///
     /// An interrupted effect may run again when its run is resumed: see [`Policy`](crate::plane::approval::Policy#resumed-runs). A
     /// service that receives this key can detect the repetition. In the tool of `reconcile`, it is the key of the call that the tool
@@ -189,7 +191,7 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Runs an effect of this call once; `local` takes the key of its step, which it has with a journal only.
+    /// Runs an effect of this call once; `local` takes the key of its step, which is `None` without a journal.
     pub(crate) async fn step<T, L>(
         &self,
         method: JournalMethod,
@@ -205,7 +207,6 @@ impl<S> CallContext<S> {
         if self.journal().is_none() {
             return Ok(StepOutcome { value: local(None).await?, is_replayed: false });
         }
-        // Boxed: the future of each step would be several times as large.
         let journaled = Box::pin(async {
             let (step, in_flight) = self.next_step(kind, name, input());
             self.record_denials().await?;
@@ -215,10 +216,11 @@ impl<S> CallContext<S> {
             let local = async move {
                 match local.await {
                     Ok(value) => Recorded::written(value, &tool),
-                    Err(error) => Failure::of(error, &*host).map(Recorded::Failure),
+                    Err(error) => Failure::from_error(error, &*host).map(Recorded::Failure),
                 }
             };
-            // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
+            // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run
+            // again.
             let StepOutcome { value, is_replayed } = self.recorded(method, step, local).await?;
             match value {
                 Recorded::Value(value) => {
@@ -248,7 +250,8 @@ impl<S> CallContext<S> {
         self.recorded_if(method, step, local, |_| true)
     }
 
-    /// Runs the effect of `step` once, unless its value is not to be recorded: then it runs again on each replay.
+    /// Runs the effect of `step` once, unless its value must not be recorded; then the effect runs again on each
+    /// replay.
     pub(crate) async fn recorded_if<T>(
         &self,
         method: JournalMethod,
@@ -308,13 +311,13 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Returns an error if the journal contains a call of this one that this process did not make.
+    /// Returns an error if the journal contains a call made by this one that this process did not make.
     pub(crate) fn check_all_replayed(&self) -> Result<(), CallError> {
         let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
         unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
     }
 
-    /// Returns what finds the types of the errors of tools.
+    /// Returns the resolver of the types of tools' errors.
     pub(crate) fn error_types(&self) -> &dyn ErrorTypes {
         &*self.scope.host
     }

@@ -1,4 +1,4 @@
-//! Counts what a call uses, for it and for the calls above it, and checks their limits.
+//! Counts the usage of a call, for it and its callers, and checks their limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,8 @@ impl<S> CallContext<S> {
 
     /// Reserves a request for this call and all calls above it, unless one of their limits forbids it.
     ///
-    /// `unpriced` returns the charges that the request may have without a known price; `None`: the model's price is unknown.
+    /// `unpriced` returns the charges of the request without a known price; `None` if the price of the model is
+    /// unknown.
     pub(crate) fn begin_request(
         &self,
         model: &str,
@@ -33,7 +34,7 @@ impl<S> CallContext<S> {
         self.begin(model, unpriced, None)
     }
 
-    /// The same for a request that repeats one in flight, which has used `lost` so far.
+    /// Reserves a request that repeats one in flight, which has used `lost` so far.
     pub(crate) fn begin_repeat(
         &self,
         model: &str,
@@ -55,7 +56,7 @@ impl<S> CallContext<S> {
         Ok(ReservedRequest { ctx: self.declaring(), is_counted: AtomicBool::new(false) })
     }
 
-    /// Returns the error that `begin_request` would return now, and reserves nothing.
+    /// Returns the error that `begin_request` would return now, without a reservation.
     pub(crate) fn check_request(&self, model: &str, unpriced: impl Fn() -> Option<Unpriced>) -> Result<(), CallError> {
         self.check_deadline()?;
         self.check_priced(model, unpriced)?;
@@ -81,8 +82,8 @@ impl<S> CallContext<S> {
 
     /// Reserves a unit for this call and all its callers, or fails without reserving any.
     ///
-    /// All calls reserve from the inside out. So the unit that a failing call holds for a moment can only be missed
-    /// by a call that fails at the same frame.
+    /// All calls reserve from the innermost frame outwards. So if a reservation fails and is undone, only a call that
+    /// fails at the same frame can have seen its units.
     fn reserve(
         &self,
         reserve: impl Fn(&CallFrame) -> Result<(), Exceeded>,
@@ -97,7 +98,7 @@ impl<S> CallContext<S> {
         Ok(())
     }
 
-    /// Adds what a call used when it was recorded, perhaps in another process.
+    /// Adds the recorded usage of a call, which another process may have made.
     pub(crate) fn add_recorded(&self, used: &UsageTree) {
         let total = used.total();
         self.frames().for_each(|frame| frame.meter.add(total));
@@ -109,17 +110,17 @@ impl<S> CallContext<S> {
         self.recorder().tree()
     }
 
-    fn recorder(&self) -> &UsageRecorder {
+    fn recorder(&self) -> &Arc<UsageRecorder> {
         let name = || Arc::clone(&self.frame().name);
         match self.caller() {
             // The user's frame and the root call share the root node.
             Some(user) if self.frame().by == Caller::User => user.recorder(),
             // A journal records the usage of each call, so calls of the same name must not share a node.
             Some(caller) if self.journal().is_some() => {
-                self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child_with_own_node(name())))
+                self.frame().recorder.get_or_init(|| caller.recorder().child_with_own_node(name()))
             }
-            Some(caller) => self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child(name()))),
-            None => self.frame().recorder.get_or_init(|| Box::new(UsageRecorder::root(name()))),
+            Some(caller) => self.frame().recorder.get_or_init(|| caller.recorder().child(name())),
+            None => self.frame().recorder.get_or_init(|| UsageRecorder::root(name())),
         }
     }
 
@@ -136,7 +137,7 @@ pub(crate) struct ReservedRequest {
 }
 
 impl ReservedRequest {
-    /// Counts the request, answered or failed, with what was charged for it if the price of its model is known.
+    /// Counts the request, answered or failed, with its charge if the price of its model is known.
     pub(crate) fn count(&self, model: &Arc<str>, usage: &Usage, charge: Option<Charge>) {
         if self.is_counted.swap(true, Ordering::Relaxed) {
             return;

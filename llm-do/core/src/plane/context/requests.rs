@@ -10,9 +10,9 @@ use llm_do_providers::{Message, Response};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Ask, CallContext, JournalMethod};
+use super::{Ask, CallContext, JournalMethod, QUESTION};
 use crate::base::error::{BoxError, CallError};
-use crate::declare::prompt::{Prompt, read};
+use crate::declare::prompt::{Prompt, USUAL_MAX_BYTES, read};
 use crate::declare::question::Question;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
@@ -21,8 +21,11 @@ use crate::observe::event::EventKind;
 use crate::observe::journal::{Journal, Promise, StepKind};
 use crate::plane::user_input::{InputHandler, InputRequest};
 
-/// How often a question is asked; stops a handler that always gives the same answer.
+/// The maximum number of times that a question is asked; stops a handler that always returns the same answer.
 const MAX_ASKED: u32 = 10;
+
+/// Precedes the answer in a message about a question.
+const ANSWERED: &str = "The user answered: ";
 
 impl CallContext {
     /// Returns the server-side tools that the worker may use.
@@ -39,7 +42,7 @@ impl CallContext {
 
 #[cfg(feature = "mcp")]
 impl CallContext {
-    /// Asks the model of a worker once, without its turns: this call is not a worker's, but its requests count for it.
+    /// Asks the model of a worker once, without turns. This call is not a worker call, but the request counts for it.
     pub(crate) async fn respond(&self, spec: &WorkerSpec, messages: Vec<Message>) -> Result<Response, CallError> {
         self.scope.host.respond(self, spec, messages).await
     }
@@ -47,7 +50,7 @@ impl CallContext {
 
 #[cfg(feature = "workers")]
 impl CallContext {
-    /// Creates a worker for the caller of this call; returns its name and what it may call.
+    /// Creates a worker for the caller of this call; returns its name and its callees.
     pub(crate) async fn create_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
         self.scope.host.create_worker(self, spec, false).await
     }
@@ -102,7 +105,7 @@ impl<S> CallContext<S> {
     /// # }
     /// ```
     pub fn llm_ask(&self, question: impl Into<Prompt>) -> Ask {
-        Ask::new(self.declaring(), WorkerSpec::new("llm_ask", ""), question)
+        Ask::new(self.declaring(), WorkerSpec::new(QUESTION, ""), question)
     }
 
     /// Calls a worker that is defined at run time: `ctx.llm_agent(spec).input("..").await?`.
@@ -180,7 +183,7 @@ impl<S> CallContext<S> {
 
     async fn ask_user(&self, question: Question) -> Result<Vec<String>, CallError> {
         let tool = self.name().to_owned();
-        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_shadow).cloned() else {
+        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_unattended()).cloned() else {
             return Err(CallError::NoInput { tool });
         };
         if let Some(fault) = question.fault() {
@@ -206,7 +209,7 @@ impl<S> CallContext<S> {
             tokio::select! {
                 biased;
                 () = &mut cancelled => break Err(CallError::Cancelled { tool: self.name().to_owned() }),
-                // Only now, so that a client that follows events finds the question.
+                // Reported only now, so that a client that follows events finds the question.
                 () = announced.cancelled(), if !is_reported => {
                     report();
                     is_reported = true;
@@ -220,15 +223,19 @@ impl<S> CallContext<S> {
         let answers = ended?.value;
         let answer = answers.join(", ");
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
-        self.add_user_message(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));
+        self.add_user_message(&format!("The user was asked: {prompt}\n{ANSWERED}{answer}"));
         Ok(answers)
     }
 
-    /// Adds a message to the conversation of the nearest worker above the call, and to each call on the way there.
+    /// Adds a message to the conversation of the nearest worker above the call, and to each call in between.
     ///
-    /// A worker sees the messages in the order of its calls, whichever was answered first, so that a replay is the
-    /// same.
+    /// A worker sees the messages in the order of its calls, in whichever order they were answered, so that a replay
+    /// has the same order.
     pub(crate) fn add_user_message(&self, message: &str) {
+        // The last one: a question is not the user's own words.
+        if let Some((_, answer)) = message.rsplit_once(ANSWERED) {
+            self.note_answer(answer);
+        }
         let worker = self.frames().position(|frame| frame.is_worker);
         let count = worker.map_or(0, |index| index + 1);
         let mut call = 0;
@@ -247,7 +254,7 @@ impl<S> CallContext<S> {
     /// Returns [`CallError::Failed`] with the path if the file is missing, not a regular file, too large, or outside
     /// the root.
     pub async fn attachment(&self, path: impl AsRef<Path>) -> Result<Attachment, CallError> {
-        let read = read(self.project_root().to_owned(), PathBuf::from(path.as_ref())).await;
+        let read = read(self.project_root().to_owned(), PathBuf::from(path.as_ref()), USUAL_MAX_BYTES).await;
         read.map_err(|text| CallError::Failed { tool: self.name().to_owned(), source: BoxError::from(text) })
     }
 }
@@ -271,7 +278,7 @@ async fn answers(
     Err(format!("the user gave {MAX_ASKED} answers that do not fit the question").into())
 }
 
-/// Stores a question, and waits for the first answer: of the handler, or under the id of the promise.
+/// Stores a question, and waits for the first answer: from the handler, or under the id of the promise.
 async fn answer(
     handler: &dyn InputHandler,
     journal: Option<&dyn Journal>,
@@ -284,7 +291,7 @@ async fn answer(
         _ => None,
     };
     announced.cancel();
-    // The event about it comes first.
+    // The event about the question comes first.
     tokio::task::yield_now().await;
     let Some(Promise { id, answer, .. }) = promise else { return handler.answer(request).await };
     request.promise = Some(id);

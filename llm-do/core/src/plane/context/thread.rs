@@ -1,6 +1,7 @@
 //! Threads: conversations with workers that last longer than one call, each with a name.
 
 use std::fmt;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -9,17 +10,18 @@ use super::CallContext;
 use crate::base::error::CallError;
 use crate::declare::tool::{FromReturn, TakesHistory, Tool, from_result};
 use crate::declare::toolset::{Anything, Declares};
+use crate::plane::call_stream::{CallStream, Pieces};
 use crate::plane::declared::Callee;
 use crate::plane::history::History;
 
 /// A conversation with workers that each call continues; [`CallContext::thread`] returns one.
 ///
-/// It has a name, which all calls of a run share, and all runs of a [`Chat`](crate::session::runtime::Chat). Without a chat, a thread
-/// ends with its run. A [nested run](crate::session::runtime::Runtime::run_under) has threads of its own.
+/// It has a name, which identifies it in all calls of a run, and in all runs of a [`Chat`](crate::session::runtime::Chat). Without a
+/// chat, a thread ends with its run. A [nested run](crate::session::runtime::Runtime::run_under) has separate threads.
 ///
-/// One call at a time has a thread open; further calls wait for it, in the order in which they were made. Each call adds
-/// its messages, even if it fails or is dropped. Several workers may share a thread: each gets all of its messages, with
-/// instructions and tools of its own.
+/// A thread is open in one call at a time; further calls wait for it, in the order in which they were made. Each call
+/// adds its messages, even if it fails or is dropped. Several workers may share a thread: each receives all of its
+/// messages, with its own instructions and tools.
 #[must_use = "a thread does nothing until a worker is called in it"]
 pub struct Thread<'c, S = Anything> {
     ctx: &'c CallContext<S>,
@@ -73,10 +75,27 @@ impl<S> Thread<'_, S> {
         T: Tool<Output: FromReturn> + TakesHistory,
         S: Declares<T>,
     {
+        self.call_in_pieces(call, None)
+    }
+
+    /// Calls a worker, which continues the thread, and whose result arrives in parts: see [`CallContext::stream`].
+    pub fn stream<T>(&self, call: T) -> CallStream<'_, T::Output>
+    where
+        T: Tool<Output: FromReturn> + TakesHistory,
+        S: Declares<T>,
+    {
+        let pieces = Arc::<Pieces>::default();
+        CallStream::new(self.call_in_pieces(call, Some(Arc::clone(&pieces))), pieces)
+    }
+
+    fn call_in_pieces<T>(&self, call: T, pieces: Option<Arc<Pieces>>) -> BoxFuture<'_, Result<T::Output, CallError>>
+    where
+        T: Tool<Output: FromReturn>,
+    {
         Box::pin(async move {
             let (host, arguments) = (self.ctx.host(), self.ctx.written(call)?);
-            let called = host.call_in_thread(self.ctx.declaring(), &self.name, Callee::Item(T::NAME), arguments);
-            from_result::<T>(called.await?)
+            let callee = Callee::typed(T::NAME, pieces.as_ref());
+            from_result::<T>(host.call_in_thread(self.ctx.declaring(), &self.name, callee, arguments).await?)
         })
     }
 
@@ -96,7 +115,7 @@ impl<S> Thread<'_, S> {
         &self.name
     }
 
-    /// Returns the messages, in a form that every provider accepts; none while a call has the thread open.
+    /// Returns the messages, in a form that every provider accepts; empty while a call has the thread open.
     #[must_use]
     pub fn history(&self) -> History {
         self.ctx.host().threads().named(&self.name).history()

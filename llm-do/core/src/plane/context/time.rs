@@ -13,7 +13,8 @@ use super::CallContext;
 use crate::base::error::CallError;
 use crate::base::pauses::{PausableTimer, Pause};
 
-/// The deadline of a call, and the call whose timeout it is. It stands still while a person is asked in the call or below it.
+/// The deadline of a call, with the call whose timeout it is. It is paused while a person is asked in the call or below
+/// it.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     timer: PausableTimer,
@@ -24,12 +25,12 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// Starts the timeout of `call`, less what is spent of it.
+    /// Starts the timeout of `call`, of which `spent` has already elapsed.
     pub(crate) fn after(timeout: Duration, spent: Duration, call: Arc<str>) -> Self {
         Self { timer: PausableTimer::new(timeout.saturating_sub(spent)), call, timeout }
     }
 
-    /// Returns when it has passed, if no person is asked from now on.
+    /// Returns when the deadline passes if no further person is asked.
     pub(crate) fn end(&self) -> Instant {
         self.timer.end()
     }
@@ -51,13 +52,14 @@ impl<S> CallContext<S> {
         self.deadlines().max_by_key(|deadline| Reverse(deadline.end()))
     }
 
-    /// Stops the time of this call, its callers and the run until the returned guards are dropped: a person is asked.
+    /// Pauses the deadlines of this call, its callers and the run until the returned guards are dropped, while a person
+    /// is asked.
     pub(crate) fn pause_for_person(&self) -> Vec<Pause> {
         let of_run = self.frames().last().map(|user| user.extras_or_default().waits.begin());
         self.deadlines().map(|deadline| deadline.timer.pause()).chain(of_run).collect()
     }
 
-    /// Returns how long the run of a user's context has waited for people.
+    /// Returns how long the run of a user's context has been paused for people.
     #[cfg(feature = "serve")]
     pub(crate) fn waited(&self) -> Duration {
         self.frame().extras().map(|extras| extras.waits.total()).unwrap_or_default()
@@ -70,7 +72,7 @@ impl<S> CallContext<S> {
         deadline.error()
     }
 
-    /// Waits until the call is cancelled or times out; returns the error for that.
+    /// Waits until the call is cancelled or times out; returns its error.
     pub(crate) async fn stopped(&self) -> CallError {
         self.cancelled_or_past(self.deadlines().collect()).await
     }
@@ -88,10 +90,10 @@ impl<S> CallContext<S> {
         if deadlines.is_empty() {
             return cancelled.await;
         }
-        // The earliest first, and of equal ones the outermost: it is polled first.
+        // The earliest comes first, and of equal ones the outermost, which is polled first.
         deadlines.reverse();
         deadlines.sort_by_key(|deadline| deadline.end());
-        // All of them, since pauses change which one is the earliest.
+        // All deadlines are awaited, since pauses change which one is the earliest.
         let past = deadlines.into_iter().map(|deadline| -> Pin<Box<dyn Future<Output = CallError> + Send + '_>> {
             Box::pin(async move {
                 deadline.timer.expired().await;

@@ -116,7 +116,7 @@ pub trait ToolContext: Send + Sync {
         0
     }
 
-    /// Returns what the call and all calls below it have used so far. Default: nothing.
+    /// Returns the usage so far of the call and all calls below it. Default: no usage.
     fn usage(&self) -> RunUsage {
         RunUsage::default()
     }

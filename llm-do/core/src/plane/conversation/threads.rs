@@ -13,12 +13,12 @@ use crate::plane::history::History;
 
 /// The threads of a run, or of the runs of a chat.
 #[derive(Debug, Default)]
-pub(crate) struct Threads(Mutex<Known>);
+pub(crate) struct Threads(Mutex<KnownThreads>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownThreads {
     by_name: BTreeMap<Arc<str>, Arc<NamedThread>>,
-    /// The calls that wait for a thread, by a number.
+    /// The calls that wait for a thread, by their numbers.
     waiting: BTreeMap<u64, Waiting>,
     waits: u64,
 }
@@ -26,7 +26,7 @@ struct Known {
 /// A call that waits for a thread.
 #[derive(Debug)]
 struct Waiting {
-    /// The threads that the calls above it have open.
+    /// The threads that are open in the calls above it.
     held: BTreeSet<Arc<str>>,
     wanted: Arc<str>,
 }
@@ -36,11 +36,11 @@ struct Waiting {
 pub(crate) struct NamedThread {
     name: Arc<str>,
     conversation: Arc<Conversation>,
-    /// One permit, for the call that has it open.
+    /// One permit, for the call in which the thread is open.
     turn: Semaphore,
 }
 
-/// What a call changed in a thread, as its record stores it.
+/// The change of a thread by a call, as the call's record stores it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ThreadChange {
     thread: String,
@@ -56,7 +56,7 @@ impl Threads {
             (Arc::clone(&name), Arc::new(NamedThread::new(name, history)))
         };
         let by_name = histories.into_iter().map(thread).collect();
-        Self(Mutex::new(Known { by_name, ..Known::default() }))
+        Self(Mutex::new(KnownThreads { by_name, ..KnownThreads::default() }))
     }
 
     /// Returns the history of each thread that has messages.
@@ -80,11 +80,11 @@ impl Threads {
 
     /// Waits until no other call has the thread open; it is then open until the permit is dropped.
     ///
-    /// `held` are the threads that the calls above have open.
+    /// `held` are the threads that are open in the calls above.
     ///
     /// # Errors
     ///
-    /// Returns an error immediately if one of those cannot be closed before this call has finished.
+    /// Returns an error immediately if the thread cannot be closed before this call has finished.
     pub(crate) async fn open<'t>(
         &self,
         thread: &'t NamedThread,
@@ -107,17 +107,17 @@ impl Threads {
         Ok(permit)
     }
 
-    fn waiting(&self, known: &mut Known, call: Waiting) -> StopWaiting<'_> {
+    fn waiting(&self, known: &mut KnownThreads, call: Waiting) -> StopWaiting<'_> {
         known.waits += 1;
         known.waiting.insert(known.waits, call);
         StopWaiting { threads: self, wait: known.waits }
     }
 
-    /// Changes threads as a recorded call did.
+    /// Applies the recorded changes of a call to threads.
     ///
     /// # Errors
     ///
-    /// Returns what does not fit if a thread has fewer messages than it had when the call was recorded.
+    /// Returns an error if a thread has fewer messages than it had when the call was recorded.
     pub(crate) fn restore(&self, recorded: &ThreadChange) -> Result<(), String> {
         self.named(&recorded.thread).conversation.restore(&recorded.change).map_err(|found| {
             let (thread, kept) = (&recorded.thread, recorded.change.kept);
@@ -125,13 +125,13 @@ impl Threads {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownThreads> {
         self.0.lock().ignore_poison()
     }
 }
 
-impl Known {
-    /// Returns whether the call that has `wanted` open waits for one of `held`, directly or through further calls.
+impl KnownThreads {
+    /// Returns whether the call in which `wanted` is open waits for one of `held`, directly or through further calls.
     fn is_cycle(&self, wanted: &Arc<str>, held: &BTreeSet<Arc<str>>) -> bool {
         let (mut seen, mut next) = (BTreeSet::new(), vec![wanted]);
         while let Some(thread) = next.pop() {
@@ -147,7 +147,7 @@ impl Known {
     }
 }
 
-/// Removes a call from those that wait when dropped.
+/// Removes a waiting call when dropped.
 struct StopWaiting<'t> {
     threads: &'t Threads,
     wait: u64,
@@ -176,7 +176,7 @@ impl NamedThread {
         self.conversation.history()
     }
 
-    /// Begins a call in the thread, which so far changes nothing.
+    /// Begins a call in the thread, without a change so far.
     pub(crate) fn begin(&self) {
         self.conversation.begin();
     }
@@ -186,12 +186,12 @@ impl NamedThread {
         self.conversation.messages()
     }
 
-    /// Returns what the last call in the thread changed.
+    /// Returns the change by the last call in the thread.
     pub(crate) fn change(&self) -> ThreadChange {
         ThreadChange { thread: self.name.to_string(), change: self.conversation.change() }
     }
 
-    /// Returns a copy, in which calls change nothing of this thread.
+    /// Returns a copy; calls in the copy do not change this thread.
     pub(crate) fn copied(&self) -> Self {
         Self::new(Arc::clone(&self.name), self.history())
     }

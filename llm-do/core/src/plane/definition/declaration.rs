@@ -36,9 +36,9 @@ impl Location {
         self.package
     }
 
-    /// Returns whether it is in this crate.
+    /// Returns whether the location is in this crate.
     pub(crate) fn is_of_this_crate(self) -> bool {
-        // The folder of the sources.
+        // The folder of the sources, with its separator.
         let folder = file!().len() - "plane/definition/declaration.rs".len();
         self.file.starts_with(&file!()[..folder])
     }
@@ -50,7 +50,7 @@ impl std::fmt::Display for Location {
     }
 }
 
-/// What an item may call.
+/// The callees of an item.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
@@ -60,7 +60,7 @@ pub struct Declaration {
 
 #[doc(hidden)]
 impl Declaration {
-    /// Declares members that are known at compile time, and names that are looked up at run time.
+    /// Declares members that are known at compile time, and names that are resolved at run time.
     #[must_use]
     pub const fn new(members: &'static [&'static [Member]], by_name: &'static [&'static str]) -> Self {
         Self { members, by_name }
@@ -75,9 +75,9 @@ pub struct ToolsetDef {
     pub(crate) description: &'static str,
     pub(crate) members: &'static [Member],
     pub(crate) location: Location,
-    /// The approval rule of its members, if it has one.
+    /// The approval rule of its members, if any.
     pub(crate) approval: Option<DeclaredRule>,
-    /// What is done about a call of its members whose outcome is not known, if it has a setting.
+    /// What happens to a call of its members with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
 }
 
@@ -101,7 +101,7 @@ impl ToolsetDef {
         self
     }
 
-    /// Sets what is done about a call of its members whose outcome is not known. Default: each member's own setting.
+    /// Sets what happens to a call of its members with an unknown outcome. Default: each member's own setting.
     #[must_use]
     pub const fn on_unknown(mut self, setting: OnUnknown) -> Self {
         self.on_unknown = Some(setting);

@@ -1,4 +1,4 @@
-//! What the calls of some tools depend on besides their arguments.
+//! The settings that calls of some tools depend on besides their arguments.
 
 use crate::plane::context::CallContext;
 

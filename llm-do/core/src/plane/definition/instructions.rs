@@ -1,6 +1,6 @@
 //! Instructions of a worker that a function computes.
 //!
-//! The macro knows only the path of the function, so traits find its parameters and what it returns.
+//! The macro knows only the path of the function, so traits determine its parameters and its return type.
 
 use std::fmt;
 use std::future::Future;
@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::base::error::{BoxError, CallError, panic_text};
 use crate::plane::context::{CallContext, FromContext, StateKey, ToolContext};
 
-/// A function that computes the instructions of a worker, as its attribute names it.
+/// A function that computes the instructions of a worker, as named in the attribute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ComputedInstructions {
     pub(super) function: &'static str,
@@ -95,14 +95,14 @@ impl fmt::Debug for Computing {
     note = "take `State<T>` by value, `&CallContext`, `&dyn ToolContext` or a type that implements `FromContext`"
 )]
 pub trait InjectedFrom<'c>: Sized {
-    /// Returns the key of the state that it is; `None` if it is something else.
+    /// Returns the key of the state; `None` if the type is not state.
     fn state() -> Option<StateKey>;
 
     /// Gets the value.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such value.
+    /// Returns an error if the value is missing.
     fn get(ctx: &'c CallContext) -> Result<Self, CallError>;
 }
 
@@ -147,7 +147,7 @@ impl<'c> InjectedFrom<'c> for &'c (dyn ToolContext + 'c) {
     note = "take `State<T>` by value, `&CallContext`, `&dyn ToolContext` or types that implement `FromContext`"
 )]
 pub trait Computes<'c, P> {
-    /// What the function returns.
+    /// The return type of the function.
     type Returned;
 
     /// Returns the key of each parameter that is state.
@@ -193,17 +193,17 @@ computes!(A B C D E G);
 computes!(A B C D E G H);
 computes!(A B C D E G H I);
 
-/// Marks what a sync function returns.
+/// Marks the return type of a sync function.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Returns;
 
-/// Marks what an async function returns.
+/// Marks the return type of an async function.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Awaits;
 
-/// What a function that computes instructions returns; `K` is [`Returns`] or [`Awaits`].
+/// A return type of a function that computes instructions; `K` is [`Returns`] or [`Awaits`].
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a function that computes instructions returns `String`, not `{Self}`",
@@ -211,7 +211,7 @@ pub struct Awaits;
     note = "return `String`, or `Result<String, E>` with an error that `?` converts; a future of an `async fn` must be `Send`"
 )]
 pub trait InstructionsText<K>: Sized {
-    /// Whether it has to be awaited.
+    /// Whether the function must be awaited.
     const IS_FUTURE: bool;
 
     /// Returns the text that a sync function returned.
@@ -292,7 +292,7 @@ where
 ///
 /// # Errors
 ///
-/// Returns the function's error, or why a parameter cannot be injected.
+/// Returns the function's error, or the reason why a parameter cannot be injected.
 #[doc(hidden)]
 pub fn returned_instructions<'c, F, P, R, K>(function: F, ctx: &'c CallContext) -> Result<String, BoxError>
 where

@@ -1,4 +1,4 @@
-//! Previews: what a call would do, as text for the approver.
+//! Previews: the effect of a call, as text for the approver.
 
 use serde_json::Value;
 
@@ -7,14 +7,14 @@ use crate::base::error::{BoxError, Fault};
 use crate::declare::tool::Tool;
 use crate::plane::context::CallContext;
 
-/// Shows what a call with these arguments would do.
+/// Returns a text that shows the effect of a call with these arguments.
 pub(crate) type Preview = fn(&CallContext, Value) -> Result<String, BoxError>;
 
-/// Decodes the arguments of a call, and shows with `show` what it would do.
+/// Decodes the arguments of a call, and calls `show` for its preview.
 ///
 /// # Errors
 ///
-/// Returns the error of `show`, or why the arguments cannot be decoded.
+/// Returns the error of `show`, or the reason why the arguments cannot be decoded.
 #[doc(hidden)]
 pub fn preview<T: Tool>(
     ctx: &CallContext,

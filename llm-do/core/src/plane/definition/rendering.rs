@@ -90,7 +90,7 @@ pub(crate) fn by_prompt(given: Given, _: &CheckedSchema) -> Result<(RenderPrompt
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }
 
-/// Returns arguments that were encoded again in the order in which they were given, or else in their normal form.
+/// Returns arguments that were serialized again, in the order in which they were given, or else in their normal form.
 fn ordered(written: Value, given: Option<&Value>, schema: &CheckedSchema) -> Value {
     let mut sorted = schema.canonical(written);
     if let Some(given) = given.filter(|_| schema.is_unordered()) {
@@ -99,7 +99,8 @@ fn ordered(written: Value, given: Option<&Value>, schema: &CheckedSchema) -> Val
     sorted
 }
 
-/// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, everything else becomes JSON.
+/// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself; all other arguments become
+/// JSON.
 fn default_prompt(arguments: &Value, is_prompt: bool) -> Result<Prompt, Fault> {
     if is_prompt {
         return serde_json::from_value(arguments.clone()).map_err(|error| Fault::reading(&error));

@@ -12,14 +12,14 @@ pub struct SnapshotDef {
     /// The name of the server.
     pub(crate) server: &'static str,
     pub(crate) members: &'static [Member],
-    /// The file.
+    /// The content of the file.
     pub(crate) text: &'static str,
     pub(crate) location: Location,
-    /// Returns the differences to the tools of the runtime that typed calls do not allow.
+    /// Returns the differences from the tools of the runtime that are incompatible with typed calls.
     pub(crate) check: fn(&Self, &[LiveTool<'_>]) -> Vec<String>,
 }
 
-/// A tool that a server has now.
+/// A tool that a server currently has.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveTool<'a> {
     /// The registered name.

@@ -64,7 +64,7 @@ impl<T: Stateful> Opening<T> {
         match self.0 {
             OpenTask::Future(open) => open.map_ok(held).boxed(),
             OpenTask::Blocking(open) => {
-                // If dropped before a thread is free, `open` never starts.
+                // If it is dropped before a thread is free, `open` never starts.
                 let opening = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || open().map(held)));
                 async { opening.await.map_err(BoxError::from).and_then(identity).map_err(failed::<T>) }.boxed()
             }
@@ -156,7 +156,7 @@ impl<T: Stateful> FromContext for Instance<T> {
     }
 }
 
-/// How an instance of a type is opened.
+/// The functions that open an instance of a type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InstanceDef {
     key: fn() -> TypeId,
@@ -165,7 +165,7 @@ pub(crate) struct InstanceDef {
 }
 
 impl InstanceDef {
-    pub(super) const fn of<T: Stateful>() -> Self {
+    pub(super) const fn new<T: Stateful>() -> Self {
         let open = |ctx: &CallContext| T::open(ctx).opened(ctx.close_tasks());
         Self { key: TypeId::of::<T>, state: T::STATE, open }
     }

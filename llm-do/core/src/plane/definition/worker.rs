@@ -1,10 +1,12 @@
 //! The definitions of workers.
 
 use llm_do_providers::{ServerSideTool, Settings};
+use llm_do_worker_file::MIN_RESULT;
 use serde_json::Value;
 
 use super::instructions::{ComputedInstructions, Computing};
 use crate::base::usage::Limits;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::worker_spec::OutputMode;
 use crate::plane::context::{CallContext, StateKey};
 
@@ -13,7 +15,7 @@ use crate::plane::context::{CallContext, StateKey};
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerDef {
     pub(crate) instructions: &'static str,
-    /// What computes them, if a function does.
+    /// The function that computes the instructions, if any.
     pub(crate) computed: Option<ComputedInstructions>,
     pub(crate) model: Option<&'static str>,
     pub(crate) compatible_models: &'static [&'static str],
@@ -21,13 +23,16 @@ pub struct WorkerDef {
     pub(crate) hints: &'static [&'static str],
     pub(crate) code: bool,
     pub(crate) server_side_tools: Option<fn() -> Vec<ServerSideTool>>,
-    /// Why a call changes less than its tools may, if it states that.
+    /// The declared reason that a call has a weaker effect than its tools.
     pub(crate) effect_reason: Option<&'static str>,
     pub(crate) output: OutputMode,
     pub(crate) output_schema: Option<FileSchema>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     pub(crate) limits: Option<fn() -> Limits>,
+    /// How many bytes its model gets of a result, if it sets that.
+    pub(crate) max_result: Option<u64>,
+    pub(crate) attachments: Option<fn() -> AttachmentPolicy>,
 }
 
 #[doc(hidden)]
@@ -50,6 +55,8 @@ impl WorkerDef {
             max_turns: 20,
             retries: 2,
             limits: None,
+            max_result: None,
+            attachments: None,
         }
     }
 
@@ -107,7 +114,7 @@ impl WorkerDef {
         self
     }
 
-    /// Sets why a call changes less than its tools may. Default: none.
+    /// Sets the reason that a call has a weaker effect than its tools. Default: none.
     #[must_use]
     pub const fn effect_reason(mut self, reason: &'static str) -> Self {
         self.effect_reason = Some(reason);
@@ -135,22 +142,37 @@ impl WorkerDef {
         self
     }
 
-    /// Sets how often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried. Default: 2.
+    /// Sets the maximum number of consecutive retries of the output, of invalid arguments of one tool, or of equal
+    /// calls that fail. Default: 2.
     #[must_use]
     pub const fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Sets what a call and all calls below it may use. Default: the run's limits.
+    /// Sets the limits of a call and all calls below it. Default: the run's limits.
     #[must_use]
     pub const fn limits(mut self, limits: fn() -> Limits) -> Self {
         self.limits = Some(limits);
         self
     }
+
+    /// Sets how many bytes its model gets of a result. Default: the runtime's.
+    #[must_use]
+    pub const fn max_result(mut self, bytes: u64) -> Self {
+        self.max_result = Some(bytes);
+        self
+    }
+
+    /// Sets which files its prompt may have. Default: any.
+    #[must_use]
+    pub const fn attachments(mut self, policy: fn() -> AttachmentPolicy) -> Self {
+        self.attachments = Some(policy);
+        self
+    }
 }
 
-/// The schema of the output in a worker file; that of the return type is known only at run time.
+/// The schema of the output in a worker file; the schema of the return type is known only at run time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileSchema {
     /// The file and the line.
@@ -173,7 +195,7 @@ pub trait SettingsValue {
     fn into_settings(self) -> Settings;
 }
 
-// Only one type implements it, so the compiler's list of implementations would not help.
+// Only one type implements the trait, so the compiler's list of implementations would not help.
 #[diagnostic::do_not_recommend]
 impl SettingsValue for Settings {
     fn into_settings(self) -> Settings {
@@ -200,6 +222,25 @@ impl LimitsValue for Limits {
     }
 }
 
+/// The value of a worker's `attachments`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`attachments` of a worker takes `llm_do::prompt::AttachmentPolicy`, not `{Self}`",
+    label = "expected `AttachmentPolicy`",
+    note = "for example, `AttachmentPolicy::new().count(3)`"
+)]
+pub trait AttachmentsValue {
+    /// Returns the policy.
+    fn into_policy(self) -> AttachmentPolicy;
+}
+
+#[diagnostic::do_not_recommend]
+impl AttachmentsValue for AttachmentPolicy {
+    fn into_policy(self) -> AttachmentPolicy {
+        self
+    }
+}
+
 /// Checks that the maximum number of turns is not 0.
 ///
 /// # Panics
@@ -211,11 +252,22 @@ pub const fn assert_turns(turns: u32) {
     assert!(turns > 0, "`max_turns` is 0, but a worker needs at least 1");
 }
 
+/// Checks that a shortened result has room for its beginning and its end.
+///
+/// # Panics
+///
+/// Panics, at compile time, if it has not.
+#[doc(hidden)]
+#[track_caller]
+pub const fn assert_max_result(bytes: u64) {
+    assert!(bytes >= MIN_RESULT, "`max_result` is a number of bytes, at least 1024");
+}
+
 /// Returns the value of JSON that a macro wrote.
 ///
 /// # Panics
 ///
-/// Panics if it is not JSON, which no macro writes.
+/// Panics if the text is not JSON, which macros never write.
 #[doc(hidden)]
 #[must_use]
 pub fn json_value(json: &str) -> Value {

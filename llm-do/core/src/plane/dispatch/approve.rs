@@ -6,6 +6,7 @@ mod preview;
 mod recorded;
 mod report;
 mod request;
+mod review;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use self::recorded::{keep_approval, keep_denial};
 use self::report::RequestReports;
 pub(super) use self::report::emit_decision;
 pub(super) use self::request::{approval_key, set_caller};
+pub(super) use self::review::open_review;
 use super::begun::{decide_begun, unfinished};
 use super::decode::decode_async;
 use super::guard::run_guards;
@@ -28,12 +30,17 @@ use super::unknown::Resumed;
 use super::{Plane, Run};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, DecidedBy, RuleSource};
-use crate::plane::approval::{AppliedRule, Approval, ApprovalRequest, LazyRequest, SubmittedRequest};
+use crate::plane::approval::{AppliedRule, Approval, ApprovalRequest, LazyRequest, Reviewer, SubmittedRequest};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, Registered, WorkerPlan};
 
-/// How often guards may change the approver's arguments for one call; stops a guard that changes them every time.
+/// Why a call is denied that needs approval where neither a person nor a reviewer can be asked.
+pub(super) const CANNOT_ASK: &str =
+    "a shadow cannot ask for approval, and neither can a review: it may only use what is pre-approved";
+
+/// The maximum number of times that guards may change the approver's arguments for one call; stops a guard that always
+/// changes them.
 const MAX_ROUNDS: u32 = 10;
 
 /// Returns the number of the first request in an attempt of a call; attempts are numbered from 0.
@@ -41,7 +48,8 @@ pub(super) fn first_round(attempt: u32) -> u32 {
     attempt * (MAX_ROUNDS + 1)
 }
 
-/// Decides about a call; one that began before and has no result is asked about again. What a dry run has judged needs no decision.
+/// Decides about a call. If it began before and has no result, its approval is asked for again. A call that a dry run
+/// has judged needs no decision.
 #[inline]
 pub(super) async fn check(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallError> {
     if call.judgment.is_some() {
@@ -94,7 +102,7 @@ impl Run {
         prepared: &Prepared,
     ) -> Result<Option<Box<ApprovalRequest>>, CallError> {
         let by_user = Some(&RuleSource::User).filter(|_| self.is_users(ctx));
-        // The common case: no arguments are written, and no request is built.
+        // In the common case, no arguments are serialized, and no request is built.
         if let Some(source) = by_user.or_else(|| self.approvals().pre_approved(tool)) {
             emit_decision(ctx, source, &Approval::approved(DecidedBy::Policy), false);
             return Ok(None);
@@ -110,8 +118,8 @@ impl Run {
         approval.into_edit(tool.name()).map(|_| None)
     }
 
-    /// Returns the request about a call that no rule approves, since it `began` before and may have had its effect; `None` if no person
-    /// may have it made again.
+    /// Returns the request for a call that `began` before and may have had its effect; `None` if no person may have it
+    /// repeated. No rule approves such a call.
     pub(super) fn request_again(
         &self,
         ctx: &CallContext,
@@ -139,7 +147,7 @@ impl Run {
         Ok(Some(request).filter(|_| is_attended))
     }
 
-    /// Returns whether a call is the user's own, to which no rule applies.
+    /// Returns whether the user makes the call, so that no rule applies to it.
     pub(super) fn is_users(&self, ctx: &CallContext) -> bool {
         ctx.frame().by == Caller::User && !self.settings.gates_root
     }
@@ -160,7 +168,7 @@ impl Run {
         self.apply_edit(ctx, tool, prepared, edited, attempt).await
     }
 
-    /// Submits one request; returns the arguments by which the approver replaced those of the call.
+    /// Submits one request; returns the arguments with which the approver replaced those of the call.
     ///
     /// `round` is the 0-based number of the request among those for one call.
     async fn ask_once(
@@ -194,11 +202,15 @@ impl Run {
         request.environment = Some(self.environment(ctx, Some(tool)));
         request.is_asked_again = RecordedCall::has_answer(ctx, round);
         let preview = preview::of(ctx, tool, &request);
-        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved, preview, ctx.journal());
+        let submitted = {
+            let open = |reviewer: Option<&Arc<Reviewer>>| open_review(ctx, round, reviewer);
+            let (by, journal) = (ctx.frame().by, ctx.journal());
+            self.approvals().submit(tool, by, *request, &self.approved, journal, (preview, &open))
+        };
         self.ask(ctx, submitted, round).await
     }
 
-    /// Replaces the arguments by those of the approver, if it gave any, after the guards have seen them.
+    /// Replaces the arguments with those of the approver, if any, after the guards have seen them.
     ///
     /// A guard may refuse them, as it may refuse the original arguments. If a guard changes them, the approver is asked
     /// again: only approved arguments run.
@@ -212,7 +224,7 @@ impl Run {
     ) -> Result<(), CallError> {
         for round in first_round(attempt) + 1..=first_round(attempt) + MAX_ROUNDS {
             let Some(arguments) = edited else { return Ok(()) };
-            *prepared = decode_async(ctx, tool, arguments, true).await?;
+            *prepared = decode_async(ctx, tool, arguments).await?;
             let is_changed = self.guard_edit(ctx, tool, prepared).await?;
             refuse_cycle(ctx, tool, prepared)?;
             if !is_changed {
@@ -248,17 +260,17 @@ impl Run {
         Box::pin(run_guards(guards, ctx, tool, prepared)).await
     }
 
-    /// Refuses a worker's call whose first request to the model would be refused, before the approver is asked.
+    /// Refuses a worker call before the approver is asked, if its first request to the model would be refused.
     fn check_first_request(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.model_plan(plan, ctx)?.model;
         ctx.check_request(&model.name, || self.plane.unpriced(plan, &model))
     }
 
-    /// Reports an approval request once it can be found, and waits for its answer, unless the journal has it.
+    /// Reports an approval request once it can be found, and waits for its answer, unless the journal has the answer.
     ///
-    /// Recorded are the approver's answers, and denials after which a model or code continues. A mode or rule decides again
-    /// when the run is resumed, and a call without a decision is asked about again.
+    /// The answers of the approver are recorded, and denials after which a model or code continues. A mode or rule
+    /// decides again when the run is resumed, and a call without a decision is asked about again.
     ///
     /// `round` is the 0-based number of the request among those for one call.
     pub(super) async fn ask(
@@ -277,7 +289,7 @@ impl Run {
             let (again, denied) = (submitted.clone(), step.clone());
             let keeps_denials = self.returns_denials_to(ctx);
             let is_recorded = move |answer: &Approval| {
-                answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved() && !answer.stops)
+                answer.by.is_judgment() || (keeps_denials && !answer.is_approved() && !answer.stops)
             };
             let asked = async move {
                 let environment = submitted.request.environment.clone();
@@ -291,14 +303,14 @@ impl Run {
             let holds = || request.environment.as_ref().is_none_or(|environment| came.value.holds_for(environment));
             if came.is_replayed {
                 if !(came.value.is_lasting() && holds()) {
-                    // An older journal may contain an approval by a mode or rule; and an approval may be for another folder or
-                    // server.
+                    // An older journal may contain an approval by a mode or rule. A recorded approval may also be for a
+                    // different environment.
                     return Ok(fresh(answer_of(again, round).await));
                 }
             } else if is_recorded(&came.value) {
                 keep_approval(ctx, &request, came.value.scope);
             } else if !came.value.is_approved() && (request.began.is_none() || !came.value.is_undecided()) {
-                // A call that may have had its effect is reported then, and has a record of that.
+                // A call that may have had its effect is then reported, which is recorded.
                 keep_denial(ctx, denied, &came.value);
             }
             Ok(came)
@@ -311,7 +323,7 @@ impl Run {
                     CallError::Cancelled { .. } => Ok(fresh(Approval::denied("the run was cancelled", DecidedBy::Cancellation))),
                     late => Err(late),
                 },
-                // Only now, so that a client that follows events finds the request.
+                // Reported only now, so that a client that follows events finds the request.
                 () = announced.cancelled(), if !reports.has_request => reports.request(),
                 () = reports.next_edit() => {}
                 answer = &mut answer => break answer,
@@ -322,16 +334,18 @@ impl Run {
     }
 }
 
-/// Returns what a rule decides about a call; `None` if the call needs approval. A call of a shadow never asks the approver.
+/// Returns the decision of a rule about a call; `None` if the call needs approval. A call of a shadow or of a review never asks the
+/// approver.
 pub(super) fn decided(ctx: &CallContext, rule: &AppliedRule) -> Option<Approval> {
-    // A model that continued without the call would be compared with one that made it.
-    let denied = || Approval::undecided("a shadow cannot ask for approval: it may only call pre-approved tools");
-    rule.approval().or_else(|| ctx.frame().is_shadow.then(denied))
+    // Otherwise, a model that continued without the call would be compared with one that made it.
+    let denied = || Approval::undecided(CANNOT_ASK);
+    rule.approval().or_else(|| ctx.frame().is_unattended().then(denied))
 }
 
 /// Waits for the answer to a request.
 ///
-/// From the second request of an attempt on, an approval includes the arguments, so that the last one holds those that ran.
+/// From the second request of an attempt on, an approval includes the arguments, so that the last approval contains the
+/// arguments that ran.
 async fn answer_of(submitted: SubmittedRequest, round: u32) -> Approval {
     let request = Arc::clone(&submitted.request);
     let mut answer = submitted.approval().await;
@@ -342,8 +356,7 @@ async fn answer_of(submitted: SubmittedRequest, round: u32) -> Approval {
 }
 
 impl Plane {
-    /// Returns the charges that a request of the worker may have without a known price; `None` if the price of the model is
-    /// unknown.
+    /// Returns the charges of a worker's request that have no known price; `None` if the price of the model is unknown.
     pub(super) fn unpriced(&self, plan: &WorkerPlan, model: &ChosenModel) -> Option<Unpriced> {
         let permitted = plan.server_side_tools.iter().filter(|tool| !self.approvals.blocks_server_side(tool));
         let tools: Vec<_> = permitted.cloned().collect();

@@ -1,8 +1,8 @@
-//! Calls that begin: each uses up its approval, since it may have had its effect when its result is not recorded.
+//! Calls that begin. Each uses up its approval, since without a recorded result it may have had its effect.
 //!
-//! The attempts of a call are numbered from 0. Each has rounds of requests of its own, a record that it began, and one that it
-//! failed where its steps would otherwise mean that it can be followed through them. What is done about a call that began and has no
-//! recorded result is decided by [`unknown`](super::unknown).
+//! The attempts of a call are numbered from 0. Each attempt has separate rounds of requests, and a record that it
+//! began. If it failed and its steps would otherwise mean that it can be replayed through them, it has a record of the
+//! failure. [`unknown`](super::unknown) decides about a call that began and has no recorded result.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::function_tool::Acts;
 use crate::plane::registry::{Prepared, Registered};
 
-/// What is recorded before a tool starts, if a second call of it may do harm.
+/// The record before a tool starts, if a second call of the tool may do harm.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Begun {
     /// When it began.
     began: Timestamp,
-    /// The key of the decision of a person that this used up, if it has one.
+    /// The key of the decision of a person that was used up, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     approval: Option<Arc<str>>,
 }
@@ -39,11 +39,11 @@ pub(super) struct BegunCall {
     pub(super) began: Timestamp,
     /// Who approved its last attempt.
     pub(super) approved_by: DecidedBy,
-    /// Whether it is followed through the steps that it has made, so that it does not have its effect again.
+    /// Whether it is replayed through its recorded steps, so that its effect is not repeated.
     is_in_steps: bool,
 }
 
-/// Returns the step that records that an attempt of a call failed, whose changes may be in its own body or in its steps.
+/// Returns the step that records that an attempt of a call failed. Its changes may be in its body or in its steps.
 fn failed_step(call: &StepSpec, attempt: u32) -> StepSpec {
     call.within(StepKind::Begun, &format!("failed:{attempt}"))
 }
@@ -101,7 +101,7 @@ fn has_result(ctx: &CallContext, journal: &dyn Journal, call: &StepSpec) -> bool
     }
 }
 
-/// Returns whether an attempt of a call is followed through the steps that it has made.
+/// Returns whether an attempt of a call is replayed through its recorded steps.
 fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec, attempt: u32) -> bool {
     tool.acts() == Acts::Either
         && journal.has_recorded_steps(&call.key)
@@ -110,7 +110,7 @@ fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec, attemp
 
 /// Records that a call begins, before its tool starts.
 ///
-/// If it began before, this is a journal that does not know what is recorded, or the call would not have been admitted: it is refused.
+/// If it began before, it is refused: the journal does not know its records, or the call would not have been admitted.
 pub(super) async fn begin(ctx: &CallContext, tool: &Registered, attempt: u32) -> Result<(), CallError> {
     let StepOutcome { value: Begun { began, .. }, is_replayed } = Box::pin(record(ctx, attempt)).await?;
     let is_known = |(journal, call): (&Arc<dyn Journal>, _)| is_in_steps(tool, journal.as_ref(), call, attempt);
@@ -124,13 +124,14 @@ pub(super) async fn begin(ctx: &CallContext, tool: &Registered, attempt: u32) ->
     Err(CallError::Denied { tool: ctx.name().to_owned(), reason, stops: true })
 }
 
-/// Records that a call failed which may have made changes in its own body: it is asked about again if the failure is retried.
+/// Records that a call failed that may have made changes in its body. If the failure is retried, its approval is asked
+/// for again.
 pub(super) async fn record_failed(ctx: &CallContext, tool: &Registered, attempt: u32) -> Result<(), CallError> {
     if !tool.must_not_repeat() || tool.kind() != ItemKind::Tool {
         return Ok(());
     }
     match (tool.acts(), ctx.frame().step.get()) {
-        // Until now, its steps had approvals of their own.
+        // So far, its steps had separate approvals.
         (Acts::InSteps, _) => Box::pin(record(ctx, attempt)).await.map(drop),
         (Acts::Either, Some(call)) if ctx.journal().is_some_and(|journal| journal.has_recorded_steps(&call.key)) => {
             let failed = async { Ok(()) };

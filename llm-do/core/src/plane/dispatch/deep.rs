@@ -1,7 +1,7 @@
 //! Calls that are nested deeper than the stack of their thread allows.
 //!
-//! The future of a call is polled inside that of its caller. From some depth on, it is polled on a thread with a large stack,
-//! while the thread of the caller waits: the order of polls and drops stays the same.
+//! The future of a call is polled inside that of its caller. From a certain depth, it is polled on a thread with a
+//! large stack, while the thread of the caller waits, so that the order of polls and drops stays the same.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -19,9 +19,9 @@ use crate::declare::tool::ToolReturn;
 
 /// The maximum number of nested calls of any kind: 100 nested workers with two other calls between each.
 pub(super) const MAX_NESTING: u32 = 300;
-/// The number of nested calls for which a stack of 2 MiB suffices, in a debug build too.
+/// The number of nested calls for which a stack of 2 MiB is sufficient, also in a debug build.
 const ON_OWN_STACK: u32 = 12;
-/// The stack of the thread for all calls below those, in bytes. Memory is used only for what they need of it.
+/// The stack size of the thread for all deeper calls, in bytes. Only the used part takes memory.
 const STACK: usize = 64 * 1024 * 1024;
 
 thread_local! {
@@ -30,16 +30,16 @@ thread_local! {
 
 type Calling<'a> = BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-/// Returns whether a call with this nesting is polled on a thread of its own.
+/// Returns whether a call with this nesting is polled on a separate thread.
 #[inline]
 pub(super) fn is_deep(nesting: u32) -> bool {
     nesting > ON_OWN_STACK
 }
 
-/// Returns the future of a call with this nesting, polled where the stack suffices.
+/// Returns the future of a call with this nesting, which is polled on a sufficient stack.
 #[inline]
 pub(super) fn with_stack<'a>(tool: &str, nesting: u32, calling: Calling<'a>) -> Calling<'a> {
-    // Not only where calls become deep: a tool may make its calls on another task.
+    // Checked for each call, since a tool may make its calls in another task.
     if is_deep(nesting) {
         return Box::pin(OnLargeStack { tool: tool.to_owned(), calling: Some(calling) });
     }
@@ -49,7 +49,7 @@ pub(super) fn with_stack<'a>(tool: &str, nesting: u32, calling: Calling<'a>) -> 
 /// A call that is polled and dropped on a thread with a large stack.
 struct OnLargeStack<'a> {
     tool: String,
-    /// `None` once it has finished.
+    /// `None` once the call has finished.
     calling: Option<Calling<'a>>,
 }
 
@@ -78,13 +78,13 @@ impl Future for OnLargeStack<'_> {
 impl Drop for OnLargeStack<'_> {
     fn drop(&mut self) {
         if let Some(calling) = self.calling.take() {
-            // The futures of nested calls are dropped by recursion as well.
+            // The futures of nested calls are dropped recursively too.
             _ = apart(move || drop(calling));
         }
     }
 }
 
-/// Runs `work` on a thread with a large stack, in the tokio runtime of this one.
+/// Runs `work` on a thread with a large stack, in the tokio runtime of the current thread.
 fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<thread::Result<T>> {
     if HAS_LARGE_STACK.get() {
         return Ok(Ok(work()));

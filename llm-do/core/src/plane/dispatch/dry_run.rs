@@ -1,4 +1,4 @@
-//! Dry runs: a call that would change something, or that needs approval, is noted in the plan in place of running.
+//! Dry runs: a call that would change something, or that needs approval, is added to the plan instead of running.
 
 use llm_do_providers::ServerSideTool;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::plane::context::{CallContext, CallFrame};
 use crate::plane::plan::{DryRun, PlannedCall};
 use crate::plane::registry::{Prepared, Registered};
 
-/// What a dry run decides about a call that a real run would ask about, or that would change something.
+/// The judgment of a dry run about a call that a real run would ask about, or that would change something.
 pub(super) enum Judgment {
     /// It runs without the approval that it needs.
     Unasked,
@@ -41,7 +41,7 @@ pub(super) fn take_result(call: &mut Call<'_>) -> Option<CallResult> {
     }
 }
 
-/// Returns what becomes of a call; `None` if it continues as in a real run.
+/// Returns the judgment of a call; `None` if it continues as in a real run.
 fn judge(dry_run: &DryRun, call: &Call<'_>, prepared: &Prepared) -> Result<Option<Judgment>, CallError> {
     let (run, ctx, tool) = (call.run, call.ctx, &call.tool);
     let acts = tool.effect() != Effect::ReadOnly && !tool.changes_by_steps_only();
@@ -51,7 +51,7 @@ fn judge(dry_run: &DryRun, call: &Call<'_>, prepared: &Prepared) -> Result<Optio
     let request = run.request(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
     let Some((approval, rule)) = run.needed_approval(ctx, tool, &request)? else { return Ok(None) };
     let is_asked = approval == PlannedApproval::Asked;
-    // Only the effect requires the question: the calls that have it are judged themselves.
+    // Only the effect requires the question: the nested calls with that effect are judged separately.
     let ran = !acts && (!is_asked || rule == RuleSource::Effect);
     if ran && !is_asked {
         return Ok(None);
@@ -72,7 +72,7 @@ fn planned(
     PlannedCall { call, parent, name, what, by, path, summary, arguments, effect, approval, rule, ran: false }
 }
 
-/// Adds a call to the plan; returns the result that it gets without running.
+/// Adds a call to the plan; returns its result in place of running.
 fn note(dry_run: &DryRun, ctx: &CallContext, planned: PlannedCall) -> CallResult {
     ctx.emit(|| planned.event());
     let tool = planned.name.to_string();
@@ -80,7 +80,7 @@ fn note(dry_run: &DryRun, ctx: &CallContext, planned: PlannedCall) -> CallResult
 }
 
 impl Run {
-    /// Returns the approval that a call needs, and where its rule comes from; `None` if a rule or the mode denies the call.
+    /// Returns the approval that a call needs, and the source of its rule; `None` if a rule or the mode denies the call.
     fn needed_approval(
         &self,
         ctx: &CallContext,
@@ -96,7 +96,7 @@ impl Run {
         Ok(self.planned_approval(decided(ctx, &rule)).map(|approval| (approval, rule.source.clone())))
     }
 
-    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is what its rule decides, if it decides.
+    /// Returns the approval that a call needs; `None` if it is denied. `by_rule` is the decision of its rule, if any.
     fn planned_approval(&self, by_rule: Option<Approval>) -> Option<PlannedApproval> {
         match (by_rule, self.approvals().mode()) {
             (Some(approval), _) => approval.is_approved().then_some(PlannedApproval::NotNeeded),
@@ -106,7 +106,7 @@ impl Run {
         }
     }
 
-    /// Notes an effect of a call in the plan, and returns its result; `None` if the effect runs.
+    /// Adds an effect of a call to the plan, and returns its result; `None` if the effect runs.
     pub(super) fn plan_effect(&self, ctx: &CallContext, name: &str, input: &Value) -> Option<Result<Value, CallError>> {
         let dry_run = self.settings.dry_run.as_ref()?;
         if self.is_of_read_only_tool(ctx) {
@@ -119,7 +119,7 @@ impl Run {
         Some(note(dry_run, &step, planned).map(ToolReturn::into_value))
     }
 
-    /// Returns whether what code does with a context is a part of a tool that only reads, and not of a guard around it.
+    /// Returns whether the code that uses a context belongs to a read-only tool, and not to one of its guards.
     fn is_of_read_only_tool(&self, ctx: &CallContext) -> bool {
         let is_for_guard = ctx.is_unguarded() && !ctx.frame().is_unguarded;
         let tool = self.plane.registry.get(ctx.name()).filter(|_| !is_for_guard);
@@ -136,7 +136,8 @@ impl Run {
         }
     }
 
-    /// Notes a server-side tool in the plan if it acts or needs approval; returns whether the worker works without it.
+    /// Adds a server-side tool to the plan if it may change something or needs approval; returns whether the worker
+    /// runs without it.
     pub(super) fn plans_server_side(
         &self,
         ctx: &CallContext,
@@ -151,14 +152,14 @@ impl Run {
         }
         let by_rule = (approval, Some(rule.source.clone()));
         let planned = planned(request.clone(), PlannedKind::ServerSideTool, Caller::Model, by_rule);
-        // A result has no place: the provider runs the tool.
+        // The result is unused, since the provider runs the tool.
         drop(note(dry_run, ctx, planned));
         true
     }
 }
 
-/// Returns whether a server-side tool may change something. The ones listed read, create a part of the answer, or call tools of
-/// this process.
+/// Returns whether a server-side tool may change something. The listed ones read, create a part of the answer, or call
+/// tools of this process.
 fn acts(tool: &ServerSideTool) -> bool {
     !matches!(
         tool,

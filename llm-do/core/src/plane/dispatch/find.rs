@@ -1,15 +1,15 @@
-//! Finds the callee of a call, and what is known of the call from then on.
+//! Finds the callee of a call, and builds the frame of the call.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::journal::has_result;
 use super::pipeline::Call;
 use super::{Run, limits};
 use crate::base::error::CallError;
-use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, ItemKind};
-use crate::plane::context::{CallContext, CallFrame};
+use crate::plane::call_stream::Pieces;
+use crate::plane::context::{CallContext, CallExtras, CallFrame};
 use crate::plane::declared::Callee;
 use crate::plane::registry::Registered;
 
@@ -35,7 +35,7 @@ pub(super) fn callee<'r>(
 
 /// Finds a registered item that the caller may call.
 ///
-/// For a model, an item that it may not call is reported as unknown.
+/// If a model calls an item that it may not call, the item is reported as unknown.
 fn registered<'r>(
     run: &'r Run,
     caller: &CallContext,
@@ -63,11 +63,16 @@ pub(super) fn new_frame(
     whom: Callee<'_>,
     tool: Option<&Registered>,
     by: Caller,
-    form: ResultForm,
 ) -> CallFrame {
     let from = caller.frame();
     let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
     let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.name));
+    let pieces = match whom {
+        Callee::Streamed(_, pieces) => Some(pieces),
+        Callee::First(_) => run.settings.pieces.as_ref(),
+        _ if by == Caller::User => run.settings.pieces.as_ref(),
+        _ => None,
+    };
     let is_worker = tool.is_some_and(|tool| tool.kind() == ItemKind::Worker);
     CallFrame {
         depth: from.depth + u32::from(is_worker),
@@ -76,18 +81,24 @@ pub(super) fn new_frame(
         declared: tool.and_then(|tool| tool.declared.clone()),
         limits: tool.and_then(|tool| limits::of_worker(run, tool)),
         is_shadow: from.is_shadow,
+        is_review: from.is_review,
         is_worker,
         is_unobserved: !run.events.is_observed,
         is_unguarded: caller.is_unguarded(),
-        form,
+        extras: pieces.map(with_pieces).unwrap_or_default(),
         ..CallFrame::new(run.next_number(), name, by)
     }
+}
+
+/// Returns what few calls have, for a call whose result arrives in pieces.
+fn with_pieces(pieces: &Arc<Pieces>) -> OnceLock<Box<CallExtras>> {
+    Box::new(CallExtras { pieces: Some(Arc::clone(pieces)), ..CallExtras::default() }).into()
 }
 
 /// Refuses the first call of a run if a worker below it would have no model.
 pub(super) fn check_models(call: &Call<'_>) -> Result<(), CallError> {
     let Call { run, ctx, tool, .. } = call;
-    // A run with a result is replayed, which needs no model.
+    // A run with a recorded result is replayed, which requires no model.
     if ctx.is_first() && !has_result(ctx) && !run.settings.renders_only {
         run.plane.models.check_run(tool, &run.plane.registry)?;
     }

@@ -10,23 +10,27 @@ use super::pipeline::{Call, CallResult, Next, Wrapper};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, GuardHook};
 use crate::plane::context::CallContext;
-use crate::plane::guard::{GuardedCall, Guards};
+use crate::plane::guard::{GuardedCall, GuardedItem, Guards};
 use crate::plane::registry::{Prepared, Registered};
 
 /// Runs the guards on the result of a call.
 pub(super) const WRAPPER: Wrapper = Wrapper { applies: |call| call.guards().is_some(), around };
 
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
-    // A copy, since the tool consumes the arguments.
-    let arguments = prepared.arguments().map(Cow::into_owned).unwrap_or_default();
+    // The arguments are copied, since the tool consumes them.
+    let arguments = prepared.arguments().map(|arguments| arguments.value().clone()).unwrap_or_default();
     Box::pin(async move {
         let result = next.run(call, prepared).await;
         let Some(guards) = call.guards() else { return result };
-        // Before the guards make calls themselves.
-        call.own_end = Some(OwnEnd::of(call, &result));
-        let guarded = GuardedCall::new(call.ctx, call.tool.kind(), call.tool.effect(), Cow::Owned(arguments));
+        // Stored before the guards make calls.
+        call.own_end = Some(OwnEnd::new(call, &result));
+        let guarded = GuardedCall::new(call.ctx, item(&call.tool), Cow::Owned(arguments));
         guards.after_call(&guarded, result).await
     })
+}
+
+fn item(tool: &Registered) -> GuardedItem<'_> {
+    GuardedItem { kind: tool.kind(), effect: tool.effect(), parameters: tool.parameters() }
 }
 
 /// Runs the guards on the arguments of a call, which they may change.
@@ -35,7 +39,8 @@ pub(super) async fn check(call: &mut Call<'_>, prepared: &mut Prepared) -> Resul
     let ctx = call.ctx;
     call.announced = call.announced.take().or_else(|| ctx.announce());
     if ctx.frame().by == Caller::User {
-        // The root call needs its step first: the calls of guards are recorded below it. It does not depend on arguments.
+        // The root call needs its step first, since the calls of guards are recorded below it. The step does not depend
+        // on the arguments.
         journal_step(ctx, &call.tool, prepared, None)?;
     }
     Box::pin(run_guards(guards, ctx, &call.tool, prepared)).await.map(drop)
@@ -51,10 +56,10 @@ pub(super) async fn run_guards(
     let mut is_changed = false;
     let invalid = |fault| CallError::invalid(tool.name(), fault);
     for guard in guards.iter() {
-        let arguments = prepared.arguments().map_err(invalid)?;
-        let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
+        let arguments = prepared.arguments().map_err(invalid)?.value();
+        let changed = guard.before_call(ctx, item(tool), arguments).await?;
         let Some(changed) = changed else { continue };
-        *prepared = decode_async(ctx, tool, changed, true).await.map_err(|error| match error {
+        *prepared = decode_async(ctx, tool, changed).await.map_err(|error| match error {
             // The guard changed them, so the error names the guard.
             CallError::InvalidArguments { message, .. } => guard.invalid_arguments(ctx, &message),
             stopped => stopped,

@@ -23,13 +23,15 @@ use crate::base::error::{BoxError, CallError, ErrorType, ErrorTypes};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::observe::event::{Caller, EventKind, Label, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
+use crate::plane::mailbox::Mailbox;
 use crate::plane::plan::DryRun;
+use crate::plane::registry::Registered;
 use crate::plane::user_input::InputHandler;
 
 impl ErrorTypes for Run {
@@ -56,6 +58,14 @@ impl Host for Run {
 
     fn is_observed(&self) -> bool {
         self.events.is_observed
+    }
+
+    fn earlier_label(&self, worker: &CallContext, shown: Option<&str>) -> Label {
+        self.earlier_label(worker, shown)
+    }
+
+    fn tracks_origins(&self) -> bool {
+        self.tracks_origins
     }
 
     fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind) {
@@ -134,6 +144,10 @@ impl Host for Run {
         Box::pin(self.permitted(worker, tools))
     }
 
+    fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.mailbox
+    }
+
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
     }
@@ -159,8 +173,11 @@ impl Host for Run {
     }
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {
-        let found = Callee::Shown(shown).resolve(caller.declared()).and_then(|name| self.plane.registry.get(name));
-        found.is_some_and(|item| item.effect() == Effect::ReadOnly)
+        self.seen(caller, shown).is_some_and(|item| item.effect() == Effect::ReadOnly)
+    }
+
+    fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64> {
+        self.seen(caller, shown)?.max_result()
     }
 
     fn max_concurrent_calls(&self) -> usize {
@@ -187,5 +204,13 @@ impl Host for Run {
 
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
         self.run_state(of)
+    }
+}
+
+impl Run {
+    /// Returns the tool or worker that the caller sees as `shown`.
+    fn seen<'a>(&'a self, caller: &'a CallContext, shown: &'a str) -> Option<&'a Registered> {
+        let name = Callee::Shown(shown).resolve(caller.declared())?;
+        self.plane.registry.get(name).map(AsRef::as_ref)
     }
 }

@@ -1,4 +1,5 @@
-//! The instances of stateful toolsets that a call needs: opened before its tool starts, closed once it has finished.
+//! The instances of stateful toolsets that a call needs: opened before its tool starts, and closed after it has
+//! finished.
 
 use futures_util::future::BoxFuture;
 
@@ -7,7 +8,7 @@ use crate::base::error::CallError;
 use crate::plane::context::CallContext;
 use crate::plane::registry::{Prepared, Registered};
 
-/// Closes the instances of a call; [`open`] is a part of the call, and its timeout counts.
+/// Closes the instances of a call. Opening them is a part of the call, for which its timeout counts.
 pub(super) const WRAPPER: Wrapper = Wrapper { applies: |call| are_needed(&call.tool), around };
 
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {

@@ -1,4 +1,4 @@
-//! The instructions of a worker's call: those of its definition, or what a function computes.
+//! The instructions of a worker call: those of its definition, or the result of a function.
 
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ const STEP: &str = "instructions";
 /// Returns the instructions of a call; if a function computes them, a journal records the text.
 pub(super) async fn of_call(plan: &WorkerPlan, ctx: &CallContext) -> Result<Arc<str>, CallError> {
     let Some(computed) = plan.computed else { return Ok(Arc::clone(&plan.instructions)) };
-    // Boxed, since most workers have fixed instructions.
     let text = Box::pin(computed_once(computed, ctx)).await?;
     Ok(if text.is_empty() { Arc::clone(&plan.instructions) } else { text.into() })
 }
@@ -25,7 +24,8 @@ async fn computed_once(computed: ComputedInstructions, ctx: &CallContext) -> Res
     let own = ctx.clone();
     let local = async move { computed.text(&own).await };
     let text = if computed.may_call() {
-        // Its calls are steps of the worker, so a resumed run makes them again; the text is that of the first run.
+        // The calls of the function are steps of the worker, so a resumed run repeats them; the text is that of the
+        // first run.
         let text = local.await?;
         ctx.step(JournalMethod::Step, StepKind::Effect, STEP, || Value::Null, |_| async { Ok(text) }).await?
     } else {

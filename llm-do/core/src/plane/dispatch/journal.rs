@@ -27,11 +27,13 @@ use crate::base::error::CallError;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep, StepKind, StepSpec, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
+use crate::plane::origin::OriginNotes;
 use crate::plane::registry::{Prepared, Registered};
 
 /// Replays a call that is recorded, or runs and records it.
 ///
-/// A root worker is not looked up: its recorded answers are replayed instead, so that its messages are added to the conversation.
+/// A root worker is not looked up: its recorded answers are replayed, so that its messages are added to the
+/// conversation.
 pub(super) const WRAPPER: Wrapper = Wrapper {
     applies: |call| call.in_flight.is_some() || (is_journaled_root(call) && call.tool.kind() != ItemKind::Worker),
     around,
@@ -44,17 +46,17 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
         let stopped = || ctx.stopped_by_caller().boxed();
         let body = pin!(record(call, prepared, next));
         let result = run_unless_stopped(ctx, stopped, body).await;
-        // A call that was stopped may have left some open.
+        // A call that was stopped may have left instances open.
         instances::close(ctx, result).await
     })
 }
 
-/// Returns whether a call is the user's in a run with a journal.
+/// Returns whether the user makes the call, in a run with a journal.
 fn is_journaled_root(call: &Call<'_>) -> bool {
     call.ctx.frame().by == Caller::User && call.ctx.journal().is_some()
 }
 
-/// Gives a call its place in the journal, if there is a journal.
+/// Assigns the call its position in the journal, if there is a journal.
 pub(super) async fn place(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallError> {
     call.in_flight = journal_step(call.ctx, &call.tool, prepared, call.announced.take())?;
     if call.in_flight.is_some()
@@ -69,12 +71,12 @@ pub(super) async fn place(call: &mut Call<'_>, prepared: &mut Prepared) -> Resul
 pub(super) fn journal_step(
     ctx: &CallContext,
     tool: &Registered,
-    prepared: &mut Prepared,
+    prepared: &Prepared,
     announced: Option<AnnouncedCall>,
 ) -> Result<Option<InFlightStep>, CallError> {
     let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
     if ctx.frame().by == Caller::User {
-        // The user's call is the run, whose step exists already.
+        // The user's call is the run, whose step already exists.
         caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
         return Ok(None);
     }
@@ -89,7 +91,7 @@ pub(super) fn journal_step(
     Ok(Some(in_flight))
 }
 
-/// Returns whether the journal has the result of the run that a root call is; its calls are then replayed.
+/// Returns whether the journal has the result of the run that starts with this root call; its calls are then replayed.
 pub(super) fn has_result(ctx: &CallContext) -> bool {
     let user = ctx.caller().filter(|_| ctx.frame().by == Caller::User);
     let run = user.and_then(|user| user.frame().step.get());
@@ -111,8 +113,8 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     let is_settled = settled.is_some();
     let recorded = match settled {
         Some(settled) => {
-            let outcome = RecordedOutcome::of(settled.into_result(ctx.name()), ctx.error_types())?;
-            let record = CallRecord::of(outcome, Vec::new());
+            let outcome = RecordedOutcome::from_result(settled.into_result(ctx.name()), ctx.error_types())?;
+            let record = CallRecord::new(outcome, Vec::new());
             ctx.recorded(JournalMethod::Step, step, async { Ok(record) }).await?
         }
         None => ctx.recorded(method, step, run_for_record(tool, prepared, ctx.clone(), call.attempt, next)).await?,
@@ -128,10 +130,11 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     restore(run, ctx, recorded.value)
 }
 
-/// Does what a call did to its run besides its result, and returns the result.
+/// Restores the effects of a recorded call on its run, and returns its result.
 fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
-    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, .. } = record;
-    // The usage of guards of a root call is part of the run's usage, which is then already counted.
+    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, label, .. } =
+        record;
+    // The usage of guards of a root call is part of the run's usage, which is already counted then.
     let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
     if let Some(used) = usage.filter(|_| !is_counted()) {
         ctx.add_recorded(&used);
@@ -139,8 +142,12 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
     run.restore_workers(ctx, created_workers)?;
     restore_threads(run, ctx, threads)?;
     if let Some((caller, code)) = ctx.caller().zip(ran_code) {
-        // For a worker, whose later code finds the variables.
+        // Later code of the worker finds its variables.
         caller.frame().extras_or_default().code.replayed.get_or_default().push(code);
+    }
+    if !read.is_empty() || !label.is_trusted() {
+        ctx.origin_notes().set_replayed(read);
+        ctx.origin_notes().join(label);
     }
     for message in &user_messages {
         ctx.add_user_message(message);
@@ -151,7 +158,7 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
     outcome.into_result(ctx.name(), ctx.error_types())
 }
 
-/// Runs a call and returns its record; owns what it needs, so that a journal can run it on any task.
+/// Runs a call and returns its record. Owns its data, so that a journal can run it in any task.
 async fn run_for_record(
     tool: Arc<Registered>,
     prepared: Prepared,
@@ -165,19 +172,19 @@ async fn run_for_record(
     let run = Run::of(&ctx);
     let result = {
         let mut call = Call { is_in_journal: true, ..Call::new(&run, &ctx, Cow::Borrowed(&tool)) };
-        // Closes its instances too, so that a failure to close is part of the record.
+        // This includes closing its instances, so that a failure to close is part of the record.
         next.run(&mut call, prepared).await
     };
     let causes = failure_causes(&result, &ctx);
     let outcome = match result {
-        // A call that its caller's deadline cut off is retried, so it is not recorded.
+        // A call that was stopped by its caller's deadline is retried, so it is not recorded.
         Err(error) if error.is_timeout() && leaves_no_time(&ctx) => Err(error),
-        result => RecordedOutcome::of(result, ctx.error_types()),
+        result => RecordedOutcome::from_result(result, ctx.error_types()),
     };
     let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
-    // A call that failed since the outcome of one of its steps is unknown is followed to that step again.
+    // A call that failed because the outcome of one of its steps is unknown is replayed to that step again.
     if matches!(&outcome, RecordedOutcome::Failure(failure) if !failure.is_unknown_inside(ctx.name())) {
         record_failed(&ctx, &tool, attempt).await?;
     }
@@ -189,15 +196,18 @@ async fn run_for_record(
     let approved = approved.unwrap_or_default();
     let threads = ctx.thread_changes();
     let ran_code = ctx.frame().extras().and_then(|extras| extras.effects.ran_code.get()).cloned();
-    let record = CallRecord::of(outcome, causes);
-    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, ..record })
+    let notes = ctx.frame().extras().map(|extras| &extras.origins);
+    let read = notes.map(OriginNotes::through).unwrap_or_default();
+    let label = notes.map(OriginNotes::label).unwrap_or_default();
+    let record = CallRecord::new(outcome, causes);
+    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, label, ..record })
 }
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.
 fn failure_causes(result: &CallResult, ctx: &CallContext) -> Vec<Arc<str>> {
     let steps = &ctx.frame().child_steps;
     let causes = steps.led_to(result.as_ref().err());
-    // The last answer was invalid: ask the model again.
+    // The last answer was invalid, so the model is asked again.
     if causes.is_empty() && matches!(result, Err(CallError::GaveUp { .. })) {
         return steps.last_answer().into_iter().collect();
     }
@@ -209,7 +219,7 @@ pub(super) fn result_step(run: &StepSpec) -> StepSpec {
     run.within(StepKind::Result, "result")
 }
 
-/// Returns whether a call that timed out ended the run, or its caller's deadline has passed too.
+/// Returns whether a timeout ended the run, or the deadline of the caller has passed too.
 fn leaves_no_time(ctx: &CallContext) -> bool {
     let caller = if ctx.frame().by == Caller::User { Some(ctx) } else { ctx.caller() };
     caller.is_some_and(|ctx| ctx.check_deadline().is_err())

@@ -37,16 +37,16 @@ pub(super) fn check(call: &Call<'_>, prepared: &Prepared) -> Result<(), CallErro
     refuse_cycle(ctx, tool, prepared)
 }
 
-/// Reserves the call with its caller, before the approver is asked; released if the call is refused.
+/// Reserves the call for its callers, before the approver is asked. Dropping the reservation releases it.
 pub(super) fn reserve<'a>(call: &Call<'a>) -> Result<Option<ReservedCall<'a, Anything>>, CallError> {
     let caller = call.ctx.caller().filter(|_| call.ctx.frame().by != Caller::User);
     caller.map(CallContext::reserve_tool_call).transpose()
 }
 
-/// Counts a call that is approved.
+/// Counts an approved call.
 pub(super) fn count(call: &Call<'_>, prepared: &Prepared, reserved: Option<ReservedCall<'_, Anything>>) {
     if call.tool.kind() == ItemKind::Worker {
-        // The approved arguments, which may have been edited: nested calls are compared with what runs.
+        // The approved arguments may have been edited; nested calls are compared with the arguments that run.
         drop(call.ctx.frame().arguments.set(Box::new(cycle_key(&call.tool, prepared).into_owned())));
     }
     if let Some(reserved) = reserved {
@@ -60,14 +60,14 @@ pub(super) fn start(call: &Call<'_>) {
     let Some(timeout) = timeout(run, ctx, tool) else { return };
     let spent = if ctx.frame().by == Caller::User { run.settings.time_spent } else { Duration::ZERO };
     let own = Deadline::after(timeout, spent, Arc::clone(&tool.name));
-    // Of equal ones, the caller's counts.
+    // Of equal deadlines, the caller's counts.
     let callers = ctx.caller().and_then(CallContext::deadline);
     if callers.is_none_or(|callers| own.end() != callers.end()) {
         drop(ctx.frame().deadline.set(Box::new(own)));
     }
 }
 
-/// Returns the timeout of a call: the session's for the tool, or else the tool's own; at most the wall time limit.
+/// Returns the timeout of a call: the session's for the tool, or else the tool's own, but at most the wall time limit.
 fn timeout(run: &Run, ctx: &CallContext, tool: &Registered) -> Option<Duration> {
     let of_session = |run: &Run| run.plane.config.timeouts.get(tool.name()).copied();
     let wall_time = ctx.frame().limits.as_ref().and_then(|limits| limits.wall_time);
@@ -75,8 +75,8 @@ fn timeout(run: &Run, ctx: &CallContext, tool: &Registered) -> Option<Duration> 
     run.outer_runs().map(of_session).fold(own, shorter)
 }
 
-/// Returns the limits of a worker's call: the session's for the worker, or else the worker's own; and those that outer
-/// sessions have for its name.
+/// Returns the limits of a worker call: the session's for the worker, or else the worker's own, combined with the
+/// limits that outer sessions have for its name.
 pub(super) fn of_worker(run: &Run, tool: &Registered) -> Option<Arc<Limits>> {
     let plan = tool.plan()?;
     let of_session = |run: &Run| run.plane.config.worker_limits.get(tool.name()).cloned();

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 use futures_util::FutureExt;
@@ -13,16 +13,17 @@ use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::hybrid::answer_by_code;
+use super::hybrid::{answer_by_code, as_answer, remember};
 use super::pipeline::{Call, CallResult};
 use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
-use crate::declare::prompt::Prompt;
+use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::{Body, Failure, ToolReturn};
+use crate::observe::event::Label;
 use crate::plane::context::CallContext;
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
-use crate::plane::worker::{Limits, Output, ShownMessages, ToolSearch, WorkerRun};
+use crate::plane::worker::{Limits, Output, PartialAnswer, ShownMessages, ToolSearch, WorkerRun, mail_of};
 
 /// The model of a worker, and the tools and output that its requests use.
 pub(super) struct ModelPlan {
@@ -31,9 +32,9 @@ pub(super) struct ModelPlan {
     output: Output,
 }
 
-/// A call that has been started.
+/// A call that was started.
 enum Execution<'a> {
-    /// It has finished, such as a function that runs in place.
+    /// The call has finished, such as a function that runs in place.
     Done(CallResult),
     Pending(Pending<'a>),
 }
@@ -52,7 +53,7 @@ enum Pending<'a> {
 pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
     let (run, ctx, is_in_journal) = (call.run, call.ctx, call.is_in_journal);
     let tool: &Registered = &call.tool;
-    // A separate block, so that the future holds no finished result while it waits.
+    // The block drops the result before the future waits.
     let pending = {
         let started = catch_unwind(AssertUnwindSafe(|| start(run, tool, prepared, ctx)));
         match started.unwrap_or_else(|payload| Execution::Done(Err(panicked(ctx, &*payload)))) {
@@ -68,7 +69,7 @@ pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
 /// Starts a call, which opens the instances that it needs and runs the subtask that it may return.
 #[inline]
 fn start<'a>(run: &'a Run, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
-    // Boxed, here and below: functions nest deeper than workers, and most calls do not take this branch.
+    // Boxed here and below, since functions nest deeper than workers.
     if instances::are_needed(tool) {
         return Execution::composed(async move {
             instances::open(tool, ctx).await?;
@@ -81,7 +82,7 @@ fn start<'a>(run: &'a Run, tool: &'a Registered, prepared: Prepared, ctx: &'a Ca
     start_opened(run, prepared, ctx)
 }
 
-/// Starts a call whose instances are open.
+/// Starts a call whose instances are already open.
 #[inline]
 fn start_opened<'a>(run: &'a Run, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
     match prepared {
@@ -107,7 +108,7 @@ impl<'a> Execution<'a> {
 impl Pending<'_> {
     /// Waits until the call and the subtask that it may return have finished.
     async fn wait(self, ctx: &CallContext) -> CallResult {
-        // A separate block, so that the future holds no result while it waits for the subtask.
+        // The block drops the result before the future waits for the subtask.
         let subtask = {
             let result = match self {
                 Self::Future(body) => body.await,
@@ -134,7 +135,7 @@ fn failed(ctx: &CallContext, Failure(source): Failure) -> CallError {
     }
 }
 
-/// Returns the error of a call that abstained, or that does not know its outcome; or else that of one that failed.
+/// Returns the error of a call that abstained or has an unknown outcome; otherwise the error of one that failed.
 fn reported(tool: String, source: BoxError) -> CallError {
     let source = match source.downcast::<Unsure>() {
         Ok(unsure) => return CallError::Unsure { tool, reason: unsure.reason },
@@ -164,9 +165,9 @@ async fn run_subtask(returned: ToolReturn, ctx: &CallContext) -> CallResult {
 }
 
 /// Returns the parts of a prompt, after the instructions of its worker.
-async fn rendered(instructions: &str, prompt: Prompt, ctx: &CallContext) -> CallResult {
+async fn rendered(instructions: &str, prompt: Prompt, policy: &AttachmentPolicy, ctx: &CallContext) -> CallResult {
     let fail = |source: BoxError| CallError::Failed { tool: ctx.name().to_owned(), source };
-    let message = prompt.into_message(ctx.project_root()).await.map_err(|text| fail(text.into()))?;
+    let message = prompt.into_message(ctx.project_root(), policy).await.map_err(|text| fail(text.into()))?;
     let Message::User { parts } = message else { return Ok(Value::Null.into()) };
     let instructions = Some(instructions).filter(|text| !text.trim().is_empty());
     let instructions = instructions.map(|text| UserPart::Text { text: text.to_owned() });
@@ -178,19 +179,20 @@ async fn rendered(instructions: &str, prompt: Prompt, ctx: &CallContext) -> Call
 async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
     let PreparedWorker { plan, render, .. } = worker;
     if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
+        Box::pin(remember(run, &plan, ctx, render, as_answer(&plan, &returned))).await;
         return Ok(returned);
     }
     let instructions = instructions::of_call(&plan, ctx).await?;
     let prompt = render(ctx).prompt().await?;
     if run.renders_only(ctx) {
-        return rendered(&instructions, prompt, ctx).await;
+        return rendered(&instructions, prompt, &plan.attachments, ctx).await;
     }
     let worker = worker_run(run, &plan, &instructions, ctx).await?;
     let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
     worker.run(prompt, limits).await
 }
 
-/// Returns a worker's call with its model and its tools, once its server-side tools are decided about.
+/// Returns a worker call with its model and its tools, once its server-side tools are permitted.
 pub(super) async fn worker_run(
     run: &Run,
     plan: &WorkerPlan,
@@ -200,10 +202,14 @@ pub(super) async fn worker_run(
     let plane = &run.plane;
     let ModelPlan { model, tools, output } = plane.model_plan(plan, ctx)?;
     if !plan.server_side_tools.is_empty() {
-        // Do not ask the approver about a request that would be refused.
+        // Checked first, so that the approver is not asked about a request that would be refused.
         ctx.check_request(&model.name, || plane.unpriced(plan, &model))?;
     }
     let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
+    if !server_side_tools.is_empty() && run.approvals().has_flow() {
+        // What the provider's tools read comes with the answers of the model.
+        ctx.origin_notes().join(Label::Untrusted);
+    }
     let tools = match &ctx.frame().declared {
         Some(declared) if server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling) => {
             plane.registry.specs_for_code(declared)
@@ -227,17 +233,26 @@ pub(super) async fn worker_run(
         server_side_tools,
         output,
         settings: plan.settings.clone().over(&plane.config.settings),
-        streaming: plane.config.streaming,
+        streaming: plane.config.streaming || ctx.frame().pieces().is_some(),
         end_on_denial: run.ends_on_denial(),
         processors: Arc::clone(&plane.config.processors),
         guards: run.guards(ctx).cloned(),
         conversation: run.conversation(ctx).cloned(),
         shown: ShownMessages::default(),
+        mail: mail_of(ctx),
+        partial: PartialAnswer::default(),
+        max_result: plan.max_result.or(plane.config.max_result),
+        attachments: plan.attachments.clone(),
+        results: Arc::clone(&run.chat.results),
+        compaction: plane.config.compaction.clone(),
+        overhead: OnceLock::new(),
+        asked_window: OnceLock::new(),
     })
 }
 
 impl Plane {
-    /// Chooses the model of a worker, or returns why it has none or the model does not support what the worker needs.
+    /// Chooses the model of a worker. Returns an error if there is no model, or if it does not support a feature that
+    /// the worker requires.
     pub(super) fn model_plan(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<ModelPlan, CallError> {
         let model = self.models.choose(ctx.name(), plan)?;
         let tools = ctx.frame().declared.as_ref().map(|declared| Arc::clone(declared.specs())).unwrap_or_default();
@@ -271,7 +286,7 @@ impl Plane {
     }
 }
 
-/// Waits for the result of `body`, or returns the error of the future that `stop` creates if that finishes first. A panic of
+/// Waits for the result of `body`, or returns the error of the future from `stop` if that finishes first. A panic of
 /// `body` becomes its result.
 ///
 /// `stop` is called once the body is pending, since many bodies finish on the first poll. The body is polled first, so that

@@ -1,19 +1,19 @@
 //! The path of every call: find → decode → guard → limits → dry run → approve → journal → run → guard → report.
 //!
 //! [`begin`] finds the callee and decodes the arguments. [`admit`] lists the steps that may refuse the call, in their order.
-//! [`WRAPPERS`] lists what surrounds the tool while it runs, outermost first.
+//! [`WRAPPERS`] lists the wrappers around the tool while it runs, outermost first.
 
 use futures_util::future::BoxFuture;
 
-use super::decode::{Readers, decode_async_or_keep, decode_or_keep};
+use super::decode::{decode_async_or_keep, decode_or_keep};
 use super::find::{Found, callee, new_frame};
 use super::perform::perform;
 use super::report::{OpenCall, refuse};
 use super::unknown::Settled;
-use super::{Run, approve, deep, dry_run, find, guard, instances, journal, limits, report, shadow};
+use super::{Run, approve, deep, dry_run, find, guard, instances, journal, limits, origins, report, shadow};
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
-use crate::declare::tool::{ResultForm, ToolReturn};
+use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
 use crate::observe::journal::{AnnouncedCall, InFlightStep};
 use crate::plane::context::{CallContext, GivenArguments};
@@ -21,29 +21,30 @@ use crate::plane::declared::Callee;
 use crate::plane::guard::Guards;
 use crate::plane::registry::Prepared;
 
-/// What a call returns to its caller.
+/// The result of a call for its caller.
 pub(super) type CallResult = Result<ToolReturn, CallError>;
 
-/// A call whose callee is found, on its way through the steps.
+/// A call whose callee is found, on its path through the steps.
 pub(super) struct Call<'a> {
     pub(super) run: &'a Run,
     pub(super) ctx: &'a CallContext,
     pub(super) tool: Found<'a>,
-    /// What a dry run decides about it, if it would be asked about or change something.
+    /// The decision of a dry run about the call, if the call needs approval or changes something.
     pub(super) judgment: Option<Box<dry_run::Judgment>>,
-    /// Set once the call waits for something before it has its place in the journal.
+    /// Set once the call waits for something before it has its position in the journal.
     pub(super) announced: Option<AnnouncedCall>,
-    /// Reports how the call ends, from its start on.
+    /// Reports the end of the call; set when it starts.
     pub(super) open: Option<OpenCall<'a>>,
-    /// Its step in the journal, if there is a journal: in flight until this is dropped.
+    /// The step in the journal, if there is a journal; the call is in flight until this is dropped.
     pub(super) in_flight: Option<InFlightStep>,
     /// The 0-based number of the attempt: more than 0 if the call began before and its result is not recorded.
     pub(super) attempt: u32,
-    /// What is known of it, if it does not run: it began before, and its result is not recorded.
+    /// The known outcome of a call that does not run: it began before, and its result is not recorded.
     pub(super) settled: Option<Settled>,
-    /// How it ended before its guards saw the result, if it has guards.
+    /// The end of the call before its guards saw the result, if it has guards.
     pub(super) own_end: Option<journal::OwnEnd>,
-    /// Whether a journal runs it: then only its own timeout stops it here, and its caller is waited for outside.
+    /// Whether a journal runs the call: only its own timeout stops it here, while the journal step waits for its
+    /// caller.
     pub(super) is_in_journal: bool,
 }
 
@@ -69,7 +70,7 @@ impl<'a> Call<'a> {
         self.run.guards(self.ctx)
     }
 
-    /// Notes whether the result comes from the journal.
+    /// Records whether the result comes from the journal.
     pub(super) fn set_replayed(&mut self, is_replayed: bool) {
         if let Some(open) = &mut self.open {
             open.is_replayed = is_replayed;
@@ -88,44 +89,39 @@ pub(super) fn begin<'a>(
 ) -> BoxFuture<'a, CallResult> {
     let found = callee(run, &caller, whom, by);
     let tool = found.as_deref().ok().map(AsRef::as_ref);
-    let readers = tool.map_or(Readers::Plane, |tool| Readers::of(run, tool));
-    let given_text = given.text();
-    let text = given_text.filter(|_| readers != Readers::Plane);
-    let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
-    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by, form));
+    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by));
     let tool = match found {
         Ok(tool) => tool,
         Err(error) => return Box::pin(refuse(run, ctx, error, given)),
     };
-    let is_read = readers != Readers::Tool;
+    let text = given.text();
     let mut refused = None;
-    let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text, is_read)) {
+    let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text, run.events.is_observed)) {
         Some(prepared) => Ok(prepared),
         None => match given.into_value() {
             Ok(given) if tool.is_checked_slowly(&given.value) => {
-                return Box::pin(decode_and_execute(run, ctx, tool, given, is_read, None));
+                return Box::pin(decode_and_execute(run, ctx, tool, given, None));
             }
-            given => decode_or_keep(&tool, given, is_read, &mut refused),
+            given => decode_or_keep(&tool, given, &mut refused),
         },
     };
     match decoded {
         Ok(prepared) => Box::pin(execute(run, ctx, tool, prepared, None)),
-        Err(error) => Box::pin(refuse(run, ctx, error, GivenArguments::refused(given_text, refused))),
+        Err(error) => Box::pin(refuse(run, ctx, error, GivenArguments::refused(text, refused))),
     }
 }
 
-/// Executes a call whose arguments take long to check; it is announced, unless it was before.
+/// Executes a call whose arguments take long to check. It is announced, unless it was announced before.
 pub(super) async fn decode_and_execute(
     run: &Run,
     ctx: CallContext,
     tool: Found<'_>,
     arguments: impl Into<Given>,
-    is_read: bool,
     announced: Option<AnnouncedCall>,
 ) -> CallResult {
     let announced = announced.or_else(|| ctx.announce());
     let mut refused = None;
-    match decode_async_or_keep(&ctx, &tool, arguments, is_read, &mut refused).await {
+    match decode_async_or_keep(&ctx, &tool, arguments, &mut refused).await {
         Ok(prepared) => execute(run, ctx, tool, prepared, announced).await,
         Err(error) => refuse(run, ctx, error, GivenArguments::refused(None, refused)).await,
     }
@@ -144,6 +140,7 @@ async fn execute(
     let cancel_on_drop = ctx.cancel_on_drop();
     yield_unless_cancelled(&ctx).await?;
     let mut call = Call { announced, ..Call::new(run, &ctx, tool) };
+    origins::note_root(&call, &prepared);
     if let Err(error) = admit(&mut call, &mut prepared).await {
         let arguments = if ctx.is_observed() { prepared.arguments_of_event().ok() } else { None };
         return Box::pin(report::refusal(run, &ctx, error, arguments)).await;
@@ -170,15 +167,19 @@ async fn admit(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallE
     Ok(())
 }
 
-/// Runs an admitted call inside its wrappers, and reports its start and its end; a planned one has its result already.
+/// Runs an admitted call inside its wrappers, and reports its start and its end; a planned call already has its result.
 #[inline]
-async fn run_admitted(call: &mut Call<'_>, mut prepared: Prepared) -> CallResult {
+async fn run_admitted(call: &mut Call<'_>, prepared: Prepared) -> CallResult {
     if let Some(result) = dry_run::take_result(call) {
         return result;
     }
     limits::start(call);
-    report::start(call, &mut prepared);
+    report::start(call, &prepared);
+    let read = origins::begin(call, &prepared);
     let result = Next(&WRAPPERS).run(call, prepared).await;
+    if let Some(read) = read {
+        origins::finish(call.ctx, read, &result);
+    }
     report::finish(call, &result);
     result
 }
@@ -187,15 +188,15 @@ async fn run_admitted(call: &mut Call<'_>, mut prepared: Prepared) -> CallResult
 static WRAPPERS: [Wrapper; 5] =
     [shadow::WRAPPER, journal::OUTCOME, guard::WRAPPER, journal::WRAPPER, instances::WRAPPER];
 
-/// What surrounds some calls while they run.
+/// A wrapper around some calls while they run.
 pub(super) struct Wrapper {
-    /// Returns whether it surrounds the call.
+    /// Returns whether the wrapper applies to the call.
     pub(super) applies: fn(&Call<'_>) -> bool,
-    /// Runs the call by its `Next`, with what comes before and after it. Boxed, since few calls have wrappers.
+    /// Runs the call through its `Next`. Boxed, since few calls have wrappers.
     pub(super) around: for<'c> fn(&'c mut Call<'_>, Prepared, Next) -> BoxFuture<'c, CallResult>,
 }
 
-/// What is inside a wrapper: the wrappers after it, and the tool.
+/// The inner part of a wrapped call: the remaining wrappers, and the tool.
 #[derive(Clone, Copy)]
 pub(super) struct Next(&'static [Wrapper]);
 
@@ -216,7 +217,7 @@ impl Next {
 
 /// Yields to other tasks when due; returns an error if the caller is cancelled.
 pub(super) async fn yield_unless_cancelled(ctx: &CallContext) -> Result<(), CallError> {
-    // Code that makes many quick calls must not starve other tasks. The thread of deep calls has no budget.
+    // Code that makes many quick calls must not starve other tasks. The thread of deep calls has no task budget.
     if deep::is_deep(ctx.frame().nesting) {
         tokio::task::yield_now().await;
     } else {

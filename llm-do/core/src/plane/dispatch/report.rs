@@ -1,4 +1,4 @@
-//! Reports that a call is refused; or that it has started, and that it has finished however it ends.
+//! Reports that a call is refused, or that it has started and finished.
 
 use std::time::Instant;
 
@@ -14,10 +14,10 @@ use crate::plane::function_tool::Acts;
 use crate::plane::registry::{Prepared, Registered};
 
 /// Reports that a call starts.
-pub(super) fn start(call: &mut Call<'_>, prepared: &mut Prepared) {
+pub(super) fn start(call: &mut Call<'_>, prepared: &Prepared) {
     let (ctx, tool) = (call.ctx, &call.tool);
-    // Arguments that cannot be written as JSON are refused if approval is needed; an event omits them.
-    let mut arguments = || prepared.arguments_of_event().unwrap_or_default();
+    // Arguments that cannot be serialized are refused if approval is required; an event omits them.
+    let arguments = || prepared.arguments_of_event().unwrap_or_default();
     let (what, by) = (tool.kind(), ctx.frame().by);
     ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments(), effect: own_effect(tool) });
     let started = ctx.is_observed().then(Instant::now);
@@ -31,7 +31,7 @@ pub(super) fn finish(call: &mut Call<'_>, result: &CallResult) {
     }
 }
 
-/// Returns what a call of a tool may change itself.
+/// Returns the effect that a call of a tool may have itself.
 fn own_effect(tool: &Registered) -> Option<Effect> {
     let acts = tool.kind() == ItemKind::Tool && matches!(tool.acts(), Acts::Itself | Acts::Either);
     Some(tool.effect()).filter(|effect| acts && *effect != Effect::ReadOnly)
@@ -54,11 +54,10 @@ impl OpenCall<'_> {
             Ok(returned) => {
                 let named = |file: &Attachment| file.name().unwrap_or_else(|| file.media_type()).to_owned();
                 let attachments = match &*returned.attachments {
-                    // Few results have files: nothing is collected.
                     [] => Vec::new(),
                     files => files.iter().map(named).collect(),
                 };
-                (Outcome::Result(EventValue::of_result(returned)), attachments, returned.note.clone())
+                (Outcome::Result(EventValue::from_json(returned.content.clone())), attachments, returned.note.clone())
             }
             Err(error) => (Outcome::Error(chain(error)), Vec::new(), None),
         });
@@ -102,7 +101,7 @@ pub(super) async fn refusal(
     if ctx.frame().by == Caller::User { run.finish(ctx, Err(error)).await } else { Err(error) }
 }
 
-/// Returns arguments that were not decoded as events show them: without what their types hide.
+/// Returns the form of arguments that were not decoded in events: without values that their types hide.
 fn shown_arguments(run: &Run, ctx: &CallContext, given: GivenArguments<'_>) -> Option<EventValue> {
     let given = given.into_shown()?;
     Some(match run.plane.registry.get(ctx.name()) {

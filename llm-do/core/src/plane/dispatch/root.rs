@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::journal::retry;
+use super::journal::{result_step, retry};
 use super::{CreatedWorkers, Plane, Run, RunSettings};
 use crate::base::cancellation::Cancellation;
 use crate::base::error::CallError;
@@ -19,14 +19,20 @@ use crate::plane::approval::RunMemory;
 use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
+use crate::plane::kept_results::KeptResults;
+use crate::plane::mailbox::OpenMailbox;
 
-/// The parts of a chat that a run continues and extends; a run without a chat has its own.
+/// The parts of a chat that a run continues and extends; a run without a chat has new ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChatParts {
     /// The conversation that the root call continues and extends.
     pub(crate) conversation: Arc<Conversation>,
     pub(crate) threads: Arc<Threads>,
     pub(crate) created_workers: Arc<CreatedWorkers>,
+    /// Whether later calls continue them.
+    pub(crate) is_chat: bool,
+    /// The results that were too long for a model.
+    pub(crate) results: Arc<KeptResults>,
 }
 
 /// A root call before it is made.
@@ -38,10 +44,12 @@ pub(crate) struct Root {
     pub(crate) cancellation: CancellationToken,
     /// The user's context, set when the call starts: it holds the usage.
     pub(crate) user: Arc<OnceLock<CallContext>>,
-    /// The run's id, once known: with a journal, when the run starts, since a resumed run keeps its id.
+    /// The run's id, once known. With a journal, it is known when the run starts, since a resumed run keeps its id.
     pub(crate) id: Arc<OnceLock<Arc<str>>>,
     pub(crate) settings: RunSettings,
-    /// The call that the run is started under, if any.
+    /// The messages to the run.
+    pub(crate) mailbox: OpenMailbox,
+    /// The call under which the run is started, if any.
     pub(crate) under: Option<CallContext>,
 }
 
@@ -67,28 +75,36 @@ impl Root {
             (Some(journal), Some(step)) => Box::pin(start(journal.as_ref(), step, &self.name, fresh)).await?,
             _ => (fresh, false),
         };
+        if let (Some(journal), Some(step)) = (&journal, &step)
+            && journal.is_recorded(&result_step(step).key)
+        {
+            // Its answers are replayed, and none is added.
+            self.mailbox.0.close();
+        }
         drop(self.id.set(Arc::clone(&id)));
         let (limits, spent) = (self.settings.limits(&self.plane), self.settings.time_spent);
         // Dropped when the run ends, even if a handle keeps the run's context alive.
         let approved = RunMemory::new();
         let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
-        let run = Arc::new(Run::new(plane, id, self.chat, is_resumed, scope, self.settings));
+        let run =
+            Arc::new(Run::new(plane, id, self.chat, Arc::clone(&self.mailbox.0), is_resumed, scope, self.settings));
         let _open_sinks = run.open_sinks();
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame((limits, spent), &self.name, self.cancellation, step));
         drop(self.user.set(user.clone()));
         let result = run.call(user.clone(), Callee::Shown(&self.name), arguments.into(), Caller::User).await;
+        self.mailbox.0.close();
         run.settle().await;
         result
     }
 }
 
-/// Returns the id of a new run: unique, and later ones sort after earlier ones.
+/// Returns the id of a new run, which is unique and sorts after earlier ids.
 pub(crate) fn fresh_id() -> Arc<str> {
     uuid::Uuid::now_v7().to_string().into()
 }
 
-/// Starts a run in the journal, and returns its id, and whether an earlier process started it: then the id is the
+/// Starts a run in the journal; returns its id, and whether an earlier process started it. In that case, the id is the
 /// recorded one, and the failures that ended the run are retried.
 async fn start(
     journal: &dyn Journal,
@@ -106,7 +122,7 @@ async fn start(
     Ok((id.as_ref().and_then(Value::as_str).map_or(fresh, Into::into), is_resumed))
 }
 
-/// Creates the frame of the user, with the limits of the run, and the time that is spent of it.
+/// Creates the frame of the user, with the limits of the run, and the time that was already spent on it.
 fn frame(
     (limits, spent): (Option<Arc<Limits>>, Duration),
     name: &str,

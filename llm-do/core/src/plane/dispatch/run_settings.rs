@@ -14,40 +14,44 @@ use crate::base::usage::Limits;
 use crate::observe::event::{self, EventSink};
 use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, Approvals, Approver};
+use crate::plane::call_stream::Pieces;
 #[cfg(feature = "filesystem")]
 use crate::plane::config::WorkingFolder;
 use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
-/// The folder of the folders of tenants: hidden, so that no project reads what is in it as its own workers.
+/// The parent folder of the folders of tenants. It is hidden, so that no project reads the files in it as its own
+/// workers.
 const TENANTS: &str = ".tenants";
 
-/// The settings of one run; unset ones are taken from the runtime.
+/// The settings of one run; unset settings are taken from the runtime.
 #[derive(Debug, Default)]
 pub(crate) struct RunSettings {
-    /// In addition to those of the runtime.
+    /// The sinks in addition to those of the runtime.
     pub(crate) sinks: Vec<Arc<dyn EventSink>>,
     pub(crate) approval_mode: Option<ApprovalMode>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
-    /// In addition to those of the runtime: the lower limit applies.
+    /// The limits in addition to those of the runtime; the lower limit applies.
     pub(crate) limits: Option<Limits>,
-    /// The id of the run, unless its journal has another.
+    /// The id of the run, unless its journal has a different one.
     pub(crate) id: Option<Arc<str>>,
-    /// Records this run alone.
+    /// The journal that records only this run.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) project_root: Option<PathBuf>,
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// In addition to that of the runtime.
+    /// The cancellation token in addition to that of the runtime.
     pub(crate) cancellation: Option<CancellationToken>,
-    /// Whose run it is, in a service.
+    /// The tenant of the run, in a service.
     pub(crate) tenant: Option<Arc<str>>,
-    /// How long earlier processes worked on the run.
+    /// The time that earlier processes spent on the run.
     pub(crate) time_spent: Duration,
-    /// Whether the root call needs approval like any other.
+    /// Whether the root call needs approval like any other call.
     pub(crate) gates_root: bool,
-    /// Whether the root call, of a worker, returns its prompt instead of asking its model.
+    /// Whether the root call, which is a call of a worker, returns its prompt instead of asking its model.
     pub(crate) renders_only: bool,
+    /// Who receives the pieces of the result, if anyone does.
+    pub(crate) pieces: Option<Arc<Pieces>>,
     /// Whether events have the content of requests.
     pub(crate) content: Option<bool>,
     /// Set if the run is a dry run, or a part of one.
@@ -55,20 +59,20 @@ pub(crate) struct RunSettings {
 }
 
 impl RunSettings {
-    /// Returns the approvals of the run, if they are not those of the runtime.
+    /// Returns the approvals of the run, if they differ from those of the runtime.
     pub(super) fn approvals(&mut self, plane: &Plane) -> Option<Approvals> {
         let (mode, approver) = (self.approval_mode, self.approver.take());
         (mode.is_some() || approver.is_some()).then(|| plane.approvals.for_run(mode, approver))
     }
 
-    /// Returns the approvals of a run under another: the rules of both runtimes, with the other run's mode and approver
-    /// unless it has its own approver or a stricter mode.
+    /// Returns the approvals of a nested run: the rules of both runtimes, with the other run's mode and approver unless
+    /// it has its own approver or a stricter mode.
     pub(super) fn approvals_under(&mut self, plane: &Plane, outer: &Approvals) -> Approvals {
         let (mode, approver) = (self.approval_mode, self.approver.take());
         plane.approvals.under(outer, mode, approver)
     }
 
-    /// Returns the journal of the run, if any. A dry run is not recorded, since it must never be resumed as a real one.
+    /// Returns the journal of the run, if any. A dry run is not recorded, since it must never be resumed as a real run.
     pub(super) fn journal<'a>(&'a self, plane: &'a Plane) -> Option<&'a Arc<dyn Journal>> {
         self.journal.as_ref().or(plane.config.journal.as_ref()).filter(|_| self.dry_run.is_none())
     }
@@ -79,8 +83,8 @@ impl RunSettings {
     }
 }
 
-/// Returns a file name for a tenant, different for each on every file system: anything but small letters, digits, `-` and `_` is
-/// written as `%` and two digits.
+/// Returns the folder name of a tenant, which is distinct on every file system: characters other than lower-case
+/// letters, digits, `-` and `_` are written as `%` and two digits.
 fn folder_name(tenant: &str) -> String {
     let mut name = String::with_capacity(tenant.len());
     for byte in tenant.bytes() {
@@ -92,7 +96,7 @@ fn folder_name(tenant: &str) -> String {
     name
 }
 
-/// Returns limits that hold both: of each limit, the lower one.
+/// Returns limits that satisfy both: the lower one of each limit.
 pub(super) fn lowest(left: Option<Arc<Limits>>, right: Option<Arc<Limits>>) -> Option<Arc<Limits>> {
     match (left, right) {
         (Some(left), Some(right)) => Some(Arc::new(left.lowest(&right))),
@@ -113,10 +117,10 @@ impl Run {
         self.settings.input_handler.as_ref().or_else(outer).or_else(own)
     }
 
-    /// Returns the journal of this run, if any: a run under another is recorded in that run's journal.
+    /// Returns the journal of this run, if any; a nested run is recorded in the outer run's journal.
     pub(super) fn run_journal(&self) -> Option<&Arc<dyn Journal>> {
         let outermost = self.outermost();
-        // A dry run may be a part of a real one.
+        // A dry run may be a part of a real run.
         outermost.settings.journal(&outermost.plane).filter(|_| self.settings.dry_run.is_none())
     }
 
@@ -141,14 +145,14 @@ impl Run {
         }
     }
 
-    /// Returns the folder for the files of created workers, if there is one: in a service, that of the run's tenant.
+    /// Returns the folder for the files of created workers, if any; in a service, the folder of the run's tenant.
     pub(super) fn worker_store(&self) -> Option<PathBuf> {
         let store = self.plane.worker_store.as_ref()?;
         let tenant = self.outermost().settings.tenant.as_deref();
         Some(tenant.map_or_else(|| store.clone(), |tenant| store.join(TENANTS).join(folder_name(tenant))))
     }
 
-    /// Returns the state of a type: the run's, or else the runtime's.
+    /// Returns the state of a type from the run, or else from the runtime.
     pub(super) fn run_state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
         self.settings.state.get(&of).or_else(|| self.plane.config.state.get(&of)).cloned()
     }

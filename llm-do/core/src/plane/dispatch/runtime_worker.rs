@@ -30,7 +30,8 @@ use crate::plane::declared::{Callee, Declared};
 use crate::plane::registry::Registered;
 
 impl Run {
-    /// Creates a worker for the caller of `ctx`, or replaces one that it created; it may call what that caller may.
+    /// Creates a worker for the caller of `ctx`, or replaces one that it created. The worker may call the callees of
+    /// that caller.
     pub(super) async fn create_worker(
         &self,
         ctx: &CallContext,
@@ -49,7 +50,7 @@ impl Run {
             ctx.record_denials().await?;
         }
         let worker = if journaled.as_ref().is_some_and(|(is_recorded, ..)| *is_recorded) {
-            // An earlier process created it, so its name is not checked again.
+            // An earlier process created the worker, so its name is not checked again.
             None
         } else {
             let worker = self.build_worker(ctx, &spec, &stored, ungranted, replaces);
@@ -80,8 +81,8 @@ impl Run {
         let (catalog, store) = (Arc::clone(&self.chat.created_workers), self.worker_store());
         let (tool, is_resumed) = (ctx.name().to_owned(), self.is_resumed);
         let local = async move {
-            // On a blocking thread, so that cancellation cannot separate the file from the worker. If this future is dropped
-            // before the thread starts, nothing is added.
+            // On a blocking thread, so that cancellation cannot separate the file from the worker. If this future is
+            // dropped before the thread starts, nothing is added.
             let adding = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || {
                 if replaces {
                     return catalog.replace(&created, store.as_deref());
@@ -111,7 +112,8 @@ impl Run {
         Ok(())
     }
 
-    /// Describes the workers of the run: what each does and may call, and whether the caller of `ctx` may replace it.
+    /// Describes the workers of the run: their descriptions and callees, and whether the caller of `ctx` may replace
+    /// them.
     pub(super) fn list_workers(&self, ctx: &CallContext) -> Value {
         let maker = maker(ctx);
         let describe = |created: CreatedWorker| {
@@ -160,7 +162,7 @@ fn maker(ctx: &CallContext) -> Option<Arc<str>> {
     Some(Arc::clone(&caller.frame().name))
 }
 
-/// Returns why the file of a worker could not be read again, if so: files have their own limits.
+/// Returns why the file of a worker could not be read again, if so; files have separate limits.
 fn check_readable(file: &str) -> Result<(), Vec<String>> {
     file.parse::<WorkerSpec>().map(drop).map_err(|error| error.faults().to_vec())
 }

@@ -11,14 +11,14 @@ use crate::base::mutex::IgnorePoison;
 use crate::observe::event::{Event, EventKind, EventSink, RunSinks, ShownContent};
 use crate::plane::context::{CallFrame, Host};
 
-/// The events of a run: who receives them, and what they have shown.
+/// The events of a run: their sinks, and the content that they already have.
 #[derive(Debug)]
 pub(super) struct RunEvents {
     /// Sinks in addition to those of the runtime.
     pub(super) sinks: RunSinks,
-    /// Whether a sink receives events: a run has all its sinks from the start.
+    /// Whether a sink receives events; a run has all its sinks from the start.
     pub(super) is_observed: bool,
-    /// What the events have shown of requests to models.
+    /// The content of requests to models that the events already have.
     pub(super) shown_content: ShownContent,
     /// The setting warnings already reported, with the model.
     warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
@@ -48,7 +48,7 @@ impl RunEvents {
 struct SentEvents {
     /// The number of the next event.
     next: u64,
-    /// The last event, if no sink kept it: its memory is used for the next one.
+    /// The last event, if no sink kept it; its allocation is reused for the next event.
     spare: Option<Arc<Event>>,
 }
 
@@ -62,7 +62,7 @@ impl Run {
         sent.spare = Arc::get_mut(&mut event).is_some().then_some(event);
     }
 
-    /// Returns an event, in the memory of one that nothing shares; it is numbered and dated when it is delivered.
+    /// Returns an event, in a reused allocation if possible; it is numbered and dated when it is delivered.
     fn event(&self, spare: Option<Arc<Event>>, call: &CallFrame, parent: Option<u64>, kind: EventKind) -> Arc<Event> {
         let CallFrame { call, depth, name, .. } = call;
         if let Some(mut spare) = spare
@@ -77,7 +77,7 @@ impl Run {
         Arc::new(Event { run, call: *call, parent, seq: 0, depth: *depth, name, time: Timestamp::UNIX_EPOCH, kind })
     }
 
-    /// Sends an event of a run that this one contains.
+    /// Sends an event of a run that this run contains.
     fn pass_on(&self, event: Arc<Event>) -> Arc<Event> {
         self.deliver(event, &mut self.events.sent.lock().ignore_poison())
     }
@@ -94,7 +94,7 @@ impl Run {
 }
 
 impl SentEvents {
-    /// Numbers and dates an event that nothing shares yet.
+    /// Numbers and dates an event that is not shared yet.
     fn numbered(&mut self, mut event: Arc<Event>, now: Timestamp) -> Arc<Event> {
         if let Some(event) = Arc::get_mut(&mut event) {
             (event.seq, event.time) = (self.next, now);

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use llm_do_providers::ServerSideTool;
+use serde_json::Value;
 
 use super::Run;
-use super::approve::{RecordedCall, approval_key, emit_decision, set_caller};
+use super::approve::{CANNOT_ASK, RecordedCall, approval_key, emit_decision, open_review, set_caller};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::Effect;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, EventKind};
 use crate::observe::journal::{StepKind, digest};
-use crate::plane::approval::{Approval, ApprovalRequest};
+use crate::plane::approval::{Approval, ApprovalRequest, Reviewer};
 use crate::plane::context::{CallContext, CallFrame, StepOutcome};
 
 impl Run {
@@ -29,7 +30,7 @@ impl Run {
         Ok(permitted)
     }
 
-    /// Decides about one tool; unless its rule pre-approves it, events report it as a call made by the worker.
+    /// Decides about one tool. Unless its rule pre-approves it, events report it as a call made by the worker.
     async fn permits(&self, worker: &CallContext, tool: &ServerSideTool) -> Result<bool, CallError> {
         let ctx = worker.clone().into_child(|worker| self.server_side_frame(worker, tool));
         let mut request = request(&ctx, tool);
@@ -42,14 +43,11 @@ impl Run {
         let StepOutcome { value: approval, is_replayed } = match rule.approval() {
             Some(approval) if approval.is_approved() => return Ok(true),
             Some(approval) => fresh(approval),
-            None if ctx.frame().is_shadow => fresh(Approval::denied(
-                "a shadow cannot ask for approval: it may only use pre-approved tools",
-                DecidedBy::Policy,
-            )),
+            None if ctx.frame().is_unattended() => fresh(Approval::denied(CANNOT_ASK, DecidedBy::Policy)),
             None => self.ask_server_side(&ctx, request).await?,
         };
         emit_decision(&ctx, &rule.source, &approval, is_replayed);
-        // Without a decision, the worker works without the tool, as it does after a denial.
+        // Without a decision, the worker continues without the tool, as after a denial.
         let ends_run = approval.stops && approval.by == DecidedBy::Approver;
         let error = match approval.into_edit(tool.name()) {
             Ok(_) => return Ok(true),
@@ -73,7 +71,10 @@ impl Run {
         request.key = approval_key(ctx, 0);
         request.environment = Some(self.environment(ctx, None));
         request.is_asked_again = RecordedCall::has_answer(ctx, 0);
-        let submitted = self.approvals().submit_server_side(request, &self.approved, ctx.journal());
+        let submitted = {
+            let open = |reviewer: Option<&Arc<Reviewer>>| open_review(ctx, 0, reviewer);
+            self.approvals().submit_server_side(request, &self.approved, ctx.journal(), &open)
+        };
         let request = Arc::clone(&submitted.request);
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, 0).await?;
         if is_replayed && answer.scope != ApprovalScope::Call {
@@ -94,10 +95,12 @@ impl Run {
             depth: from.depth,
             nesting: from.nesting + 1,
             is_shadow: from.is_shadow,
+            is_review: from.is_review,
             is_unguarded: worker.is_unguarded(),
             ..CallFrame::new(self.next_number(), tool.name().into(), Caller::Model)
         };
-        // Below the worker's step, so that the keys of its calls do not depend on which tools need approval.
+        // The step is below the worker's step, so that the keys of its calls do not depend on which tools need
+        // approval.
         let part = || format!("server-side tool {}:{}", tool.name(), digest(&tool.options()));
         let step = from.step.get().map(|step| step.within(StepKind::Tool, &part()));
         if let Some(step) = step {
@@ -112,6 +115,7 @@ fn request(ctx: &CallContext, tool: &ServerSideTool) -> ApprovalRequest {
     request.description = Arc::from("A tool that the model's provider runs on its own servers.");
     request.effect = Effect::Undeclared;
     set_caller(ctx, &mut request);
+    request.origins = ctx.origins(&request.arguments, &Value::Null);
     request.variant = Some(crate::plane::context::Variant::new("server-side tool"));
     request
 }

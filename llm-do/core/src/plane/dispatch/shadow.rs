@@ -1,8 +1,7 @@
-//! Shadows: workers that run in the background alongside a tool, to check that both return the same.
+//! Shadows: workers that run in the background alongside a tool, to check that both return equal results.
 
 mod drift;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,13 +13,13 @@ use tokio::sync::Semaphore;
 
 use self::drift::Drift;
 use super::pipeline::{Call, CallResult, Next, Wrapper};
-use super::report;
+use super::{report, signature};
 use crate::base::agreement::Agreement;
 use crate::base::error::chain;
 use crate::observe::event::{Caller, EventKind, EventValue, Outcome};
 use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::declared::Callee;
-use crate::plane::registry::{Prepared, Registered, Registry};
+use crate::plane::registry::{Prepared, Registry};
 
 /// A worker that is called alongside a tool, with the same arguments, to check that the tool returns the same result.
 ///
@@ -105,7 +104,9 @@ struct ShadowState {
 
 impl Shadows {
     /// Registers the shadows, or returns their unknown names.
-    pub(crate) fn new(shadows: Vec<Shadow>, registry: &Registry) -> Result<Self, Vec<String>> {
+    pub(crate) fn new(mut shadows: Vec<Shadow>, registry: &Registry) -> Result<Self, Vec<String>> {
+        // The server of such a tool was not needed for these runs, or could not be used.
+        shadows.retain(|shadow| ![&shadow.tool, &shadow.worker].into_iter().any(|name| registry.lacks(name)));
         let faults: Vec<_> = shadows.iter().flat_map(|shadow| faults(shadow, registry)).collect();
         if !faults.is_empty() {
             return Err(faults);
@@ -118,11 +119,6 @@ impl Shadows {
             by_tool.entry(state.shadow.tool.clone()).or_default().push(Arc::new(state));
         }
         Ok(Self(by_tool))
-    }
-
-    /// Returns whether calls of the tool may be shadowed.
-    pub(super) fn contains(&self, tool: &Registered) -> bool {
-        self.0.contains_key(tool.name())
     }
 
     /// Returns the shadows of a call; empty for most calls.
@@ -138,11 +134,11 @@ impl Shadows {
 pub(super) const WRAPPER: Wrapper = Wrapper { applies: |call| !call.run.plane.shadows.of(call).is_empty(), around };
 
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
-    let arguments = prepared.arguments().map(Cow::into_owned).ok();
+    let arguments = prepared.arguments().map(|arguments| arguments.value().clone()).ok();
     Box::pin(async move {
         let result = next.run(call, prepared).await;
         let is_replayed = call.open.as_ref().is_some_and(|open| open.is_replayed);
-        // Before the events of the shadows.
+        // The result is reported before the events of the shadows.
         report::finish(call, &result);
         if let Some(arguments) = arguments.filter(|_| !is_replayed) {
             spawn(call, &arguments, &result);
@@ -155,8 +151,8 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
 fn spawn(call: &Call<'_>, arguments: &Value, result: &CallResult) {
     let (run, ctx) = (call.run, call.ctx);
     let answer = match result {
-        Ok(returned) => Outcome::Result(EventValue::of_result(returned)),
-        // The worker answers anyway.
+        Ok(returned) => Outcome::Result(EventValue::from_json(returned.content.clone())),
+        // The worker answers the call in any case.
         Err(_) if run.plane.hybrids.is_attempt(ctx) => return,
         Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
         Err(_) => return,
@@ -176,6 +172,12 @@ fn faults(shadow: &Shadow, registry: &Registry) -> Vec<String> {
         missing.map(|name| format!("unknown name `{name}`{}", did_you_mean(name, names()))).collect();
     if tool == worker {
         faults.push(format!("`{tool}` cannot be its own shadow"));
+    }
+    if faults.is_empty()
+        && let (Some(tool), Some(worker)) = (registry.get(tool), registry.get(worker))
+        && let Some(fault) = signature::argument_fault(worker, tool)
+    {
+        faults.push(format!("`{}` cannot be a shadow of `{}`: {fault}", worker.name(), tool.name()));
     }
     faults
 }
@@ -206,7 +208,7 @@ impl Comparison {
         let Shadow { worker, agreement, .. } = &self.state.shadow;
         let other =
             match detached.dispatch(Callee::Item(worker), GivenArguments::Value(self.arguments), Caller::Code).await {
-                Ok(returned) => Outcome::Result(returned.into_value().into()),
+                Ok(returned) => Outcome::Result(EventValue::from_json(returned.content)),
                 // A cancelled worker has no result to compare.
                 Err(error) if error.is_cancelled() => return,
                 Err(error) => Outcome::Error(chain(&error)),
@@ -223,8 +225,8 @@ impl Comparison {
 }
 
 impl CallContext {
-    /// Returns a copy of this call directly below the user's: it outlives its callers, counts for the run but not for them,
-    /// and asks for no approval or input.
+    /// Returns a copy of this call directly below the user's call. It outlives its callers, counts for the run but not
+    /// for them, and asks for no approval or input.
     fn detached(&self) -> CallContext {
         let mut user = self;
         while let Some(caller) = user.caller() {

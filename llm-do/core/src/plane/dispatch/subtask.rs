@@ -48,14 +48,15 @@ pub(super) async fn run_subtask(
     run.call(caller.clone(), Callee::Item(&worker), GivenArguments::Value(given), Caller::Code).await
 }
 
-/// Chooses the worker, once if there is a journal: a resumed run may have further workers, loaded from files.
+/// Chooses the worker. With a journal, the choice is recorded, since a resumed run may have loaded further workers from
+/// files.
 async fn recorded_choice(run: &Run, caller: &CallContext, request: &SubtaskRequest) -> Result<Choice, CallError> {
     let Some(journal) = caller.journal() else { return choose(run, caller, request).await };
     let (step, _in_flight) = caller.next_step(StepKind::Effect, "subtask", json!(request));
     caller.record_denials().await?;
     let choice = if journal.is_recorded(&step.key) { None } else { Some(choose(run, caller, request).await?) };
     let tool = caller.name().to_owned();
-    // Without a choice it is recorded, and this future is not polled.
+    // Without a choice, the result must be recorded, and this future is not polled.
     let chosen = async move { choice.ok_or(CallError::Cancelled { tool }) };
     let StepOutcome { value, .. } = caller.recorded(JournalMethod::Step, step, chosen).await?;
     Ok(value)

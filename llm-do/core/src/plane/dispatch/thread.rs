@@ -9,7 +9,6 @@ use super::find::{callee, new_frame};
 use super::pipeline::{CallResult, decode_and_execute};
 use super::report::refuse;
 use crate::base::error::CallError;
-use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::conversation::{NamedThread, ThreadChange};
@@ -26,9 +25,9 @@ pub(super) async fn continue_thread(
 ) -> CallResult {
     let found = callee(run, &caller, whom, Caller::Code);
     let tool = found.as_deref().ok().map(AsRef::as_ref);
-    let frame = new_frame(run, &caller, whom, tool, Caller::Code, ResultForm::Value);
+    let frame = new_frame(run, &caller, whom, tool, Caller::Code);
     let thread = run.chat.threads.named(thread);
-    // A shadow must not change what later calls get.
+    // A shadow must not change the messages for later calls.
     let thread = if frame.is_shadow { Arc::new(thread.copied()) } else { thread };
     let frame = CallFrame { thread: Some(Arc::clone(&thread)), ..frame };
     let ctx = caller.into_child(|_| frame);
@@ -36,13 +35,13 @@ pub(super) async fn continue_thread(
         Ok(tool) => tool,
         Err(error) => return refuse(run, ctx, error, GivenArguments::Value(arguments)).await,
     };
-    // In the order of the calls, before one waits for another.
+    // Announced in the order of the calls, before one waits for another.
     let announced = ctx.announce();
     let _open = match open_thread(run, &ctx, &thread).await {
         Ok(open) => open,
         Err(error) => return refuse(run, ctx, error, GivenArguments::Value(arguments)).await,
     };
-    decode_and_execute(run, ctx, tool, arguments, true, announced).await
+    decode_and_execute(run, ctx, tool, arguments, announced).await
 }
 
 /// Waits until no other call has the thread open, or until the call is stopped.
@@ -63,7 +62,7 @@ async fn open_thread<'t>(
     Ok(open)
 }
 
-/// Changes threads as a recorded call did.
+/// Applies the recorded changes of a call to threads.
 pub(super) fn restore_threads(run: &Run, ctx: &CallContext, recorded: Vec<Arc<ThreadChange>>) -> Result<(), CallError> {
     if recorded.is_empty() {
         return Ok(());
@@ -75,13 +74,13 @@ pub(super) fn restore_threads(run: &Run, ctx: &CallContext, recorded: Vec<Arc<Th
     let mut changes = ctx.frame().extras_or_default().effects.thread_changes.get_or_default();
     *changes = recorded;
     if ctx.frame().thread.is_some() {
-        // Its own change, which is the last one.
+        // The call's own change is the last one.
         changes.pop();
     }
     Ok(())
 }
 
-/// Refuses a thread of anything but a worker, which alone has a conversation.
+/// Refuses a thread for an item other than a worker, since only workers have conversations.
 fn check_is_worker(tool: &Registered) -> Result<(), CallError> {
     match tool.kind() {
         ItemKind::Worker => Ok(()),
@@ -90,7 +89,7 @@ fn check_is_worker(tool: &Registered) -> Result<(), CallError> {
 }
 
 impl CallContext {
-    /// Returns what the call, and the calls below it, changed in threads: its own change last.
+    /// Returns the changes of threads by the call and the calls below it; its own change is the last one.
     pub(super) fn thread_changes(&self) -> Vec<Arc<ThreadChange>> {
         let below =
             self.frame().extras().and_then(|extras| extras.effects.thread_changes.get()).map(|changes| changes.clone());
@@ -98,7 +97,7 @@ impl CallContext {
         below.into_iter().flatten().chain(own).collect()
     }
 
-    /// Adds what a journaled call changed in threads to its caller, for the record of that one.
+    /// Adds the changes of threads by a journaled call to its caller, for the record of the caller.
     pub(super) fn pass_on_thread_changes(&self) {
         let caller = self.caller().filter(|caller| Arc::ptr_eq(caller.host(), self.host()));
         let Some(caller) = caller else { return };

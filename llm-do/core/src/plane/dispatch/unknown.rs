@@ -1,9 +1,9 @@
-//! What is done about a call whose outcome is unknown: it began before, and its result is not recorded.
+//! Decides about a call with an unknown outcome: it began before, and its result is not recorded.
 //!
-//! In this order: what a person [settled](crate::observe::journal::Settlement) by hand, the answer of the approver that is recorded,
-//! the tool of `reconcile`, which finds out whether the call has happened, and then the [setting](OnUnknown) of the tool.
+//! In this order: the [settlement](crate::observe::journal::Settlement) by a person, the recorded answer of the
+//! approver, the tool of `reconcile`, which finds out whether the call has happened, and the [setting](OnUnknown) of
+//! the tool.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,12 +24,13 @@ use crate::plane::context::{CallContext, CallFrame, GivenArguments, NO_RESULT, S
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
 
-/// How long a call that may have had its effect waits for recorded calls that its caller made without its result.
+/// The maximum wait of a call that may have had its effect for the recorded calls that its caller made without its
+/// result.
 const LATER_STEPS: Duration = Duration::from_secs(1);
-/// How often the journal is asked whether they have been made.
+/// The interval in which the wait checks the journal for those calls.
 const POLL: Duration = Duration::from_millis(1);
 
-/// What comes of a call that began before.
+/// The decision about a call that began before.
 pub(super) enum Resumed {
     /// It runs, as the attempt with this 0-based number.
     Attempt(u32),
@@ -37,16 +38,16 @@ pub(super) enum Resumed {
     Settled(Settled),
 }
 
-/// What is known of a call that does not run.
+/// The known outcome of a call that does not run.
 pub(super) enum Settled {
     /// It has happened, with this result.
     Happened(Value),
-    /// Its outcome is unknown; it began last at this time.
+    /// Its outcome is unknown; it last began at this time.
     Unknown(Timestamp),
 }
 
 impl Settled {
-    /// Returns what the caller of `tool` gets.
+    /// Returns the result for the caller of `tool`.
     pub(super) fn into_result(self, tool: &str) -> CallResult {
         match self {
             Self::Happened(result) => Ok(result.into()),
@@ -57,7 +58,7 @@ impl Settled {
     }
 }
 
-/// Decides about a call that began before, and that is not followed through its steps.
+/// Decides about a call that began before, and that is not replayed through its steps.
 pub(super) async fn decide_unknown(
     run: &Run,
     ctx: &CallContext,
@@ -85,7 +86,8 @@ pub(super) async fn decide_unknown(
     {
         return Ok(Resumed::Attempt(attempts));
     }
-    let arguments = prepared.arguments().ok().map(Cow::into_owned).filter(|_| tool.reconcile().is_some());
+    let given = tool.reconcile().and_then(|_| prepared.arguments().ok());
+    let arguments = given.map(|arguments| arguments.value().clone());
     match reconciled(ctx, tool, arguments).await {
         Some(Value::Null) => return run_again(run, ctx, tool, prepared, attempts).await,
         Some(result) => return happened(result),
@@ -98,9 +100,10 @@ pub(super) async fn decide_unknown(
     }
 }
 
-/// Asks the tool of `reconcile` whether the call has happened; returns its result, or null if it has not; `None` if that is not known.
+/// Asks the tool of `reconcile` whether the call has happened; returns its result, or null if it has not; `None` if
+/// this is unknown.
 ///
-/// The journal does not record this call: what follows from it is recorded.
+/// The journal does not record this call, but the decision that follows from it.
 async fn reconciled(ctx: &CallContext, tool: &Registered, arguments: Option<Value>) -> Option<Value> {
     let (name, arguments) = (tool.reconcile()?, GivenArguments::Value(arguments?));
     let reading = ctx.reconciling();
@@ -109,8 +112,8 @@ async fn reconciled(ctx: &CallContext, tool: &Registered, arguments: Option<Valu
 }
 
 impl CallContext {
-    /// Returns a call inside this one whose calls find out whether this one has happened: they are not in the journal, and ask no
-    /// person.
+    /// Returns a call inside this one whose calls find out whether this one has happened: they are not in the journal,
+    /// and do not ask a person.
     fn reconciling(&self) -> Self {
         let own = self.frame();
         let frame = CallFrame {
@@ -126,7 +129,7 @@ impl CallContext {
     }
 }
 
-/// Makes the call again, once the rules approve it as if it were made for the first time.
+/// Repeats the call, once the rules approve it like a first call.
 async fn run_again(
     run: &Run,
     ctx: &CallContext,
@@ -168,7 +171,7 @@ async fn ask(
     Ok(Resumed::Attempt(attempts))
 }
 
-/// Returns what a person settled by hand about an attempt of the call; this uses up an answer that is recorded.
+/// Returns the settlement of an attempt of the call; this uses up a recorded answer.
 async fn settlement(ctx: &CallContext, attempt: u32) -> Result<Option<Settlement>, CallError> {
     match ctx.frame().step.get() {
         Some(call) => ctx.settlement(call, attempt).await,
@@ -176,7 +179,7 @@ async fn settlement(ctx: &CallContext, attempt: u32) -> Result<Option<Settlement
     }
 }
 
-/// Returns the result that the approver gave in an answer that is recorded.
+/// Returns the result in a recorded answer of the approver.
 async fn recorded_result(ctx: &CallContext, attempts: u32) -> Result<Option<Value>, CallError> {
     let Some(answer) = used_up_answer(ctx, first_round(attempts)).await? else { return Ok(None) };
     let Some(result) = answer.result() else { return Ok(None) };
@@ -184,8 +187,8 @@ async fn recorded_result(ctx: &CallContext, attempts: u32) -> Result<Option<Valu
     Ok(Some(result.clone()))
 }
 
-/// Waits until the caller has made the calls again that it made after this one, without its result: it may have gone on when
-/// another call finished first, and then this one is dropped.
+/// Waits until the caller has repeated the calls that it made after this one without its result. The caller may have
+/// continued when a different call finished first, and then drops this call.
 async fn wait_for_later_steps(ctx: &CallContext) {
     let (Some(journal), Some(step)) = (ctx.journal(), ctx.frame().step.get()) else { return };
     let has_begun = async {
@@ -193,6 +196,6 @@ async fn wait_for_later_steps(ctx: &CallContext) {
             Delay::new(POLL).await;
         }
     };
-    // Past it, the program has changed.
+    // After the timeout, the program is assumed to have changed.
     within(LATER_STEPS, has_begun).await;
 }

@@ -1,4 +1,4 @@
-//! Another name of a linked tool, with a description and defaults of its own.
+//! An alias of a linked tool, with its own description and defaults.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::declare::schema::CheckedSchema;
 use crate::observe::event::ItemKind;
 use crate::plane::definition::{DeclaredRule, Decode, Implementation, ToolDef};
 
-/// Another name of a linked tool.
+/// An alias of a linked tool.
 #[derive(Debug)]
 #[doc(hidden)]
 #[cfg_attr(not(feature = "project"), expect(unreachable_pub, reason = "projects show it"))]
@@ -19,19 +19,19 @@ pub struct Alias {
     pub(crate) target: String,
     /// Replaces the description of the tool.
     pub(crate) description: Option<String>,
-    /// The arguments that a call may leave out.
+    /// The arguments that a call may omit.
     pub(crate) defaults: Map<String, Value>,
-    /// Replaces the rule of the tool, but not the rules of a policy for it.
+    /// Replaces the declared rule of the tool, but not the rules of a policy for it.
     pub(crate) approval: Option<DeclaredRule>,
 }
 
 impl Alias {
-    /// Returns whether an item can have another name: only tools, which code implements.
+    /// Returns whether an item can have an alias: only tools that are implemented by code.
     pub(crate) fn can_name(def: &ToolDef) -> bool {
         def.kind == ItemKind::Tool
     }
 
-    /// Returns what is wrong with it as another name of this item: keys and faults.
+    /// Returns the faults of the alias for this item, each with its key.
     pub(crate) fn faults(&self, def: &ToolDef) -> Vec<(&'static str, String)> {
         if !Self::can_name(def) {
             let kind = def.kind.as_str();
@@ -44,7 +44,7 @@ impl Alias {
         self.defaults.iter().filter_map(fault).collect()
     }
 
-    /// Returns the tool under this name. It has been checked to have no [`faults`](Self::faults).
+    /// Returns the tool under this name. The alias must have no [`faults`](Self::faults).
     pub(crate) fn into_tool(self, def: &ToolDef) -> FunctionTool {
         let parameters = with_defaults((def.parameters)(), &self.defaults);
         let defaults = self.defaults;
@@ -59,9 +59,10 @@ impl Alias {
         let approval = self.approval.or(def.approval);
         let output = def.output.map(|schema| schema());
         let acts = Acts::of_linked(def);
-        let (timeout, on_unknown) = (def.timeout, def.on_unknown);
+        let (timeout, on_unknown, max_result) = (def.timeout, def.on_unknown, def.max_result);
         let reconcile = def.reconcile.map(Arc::from);
-        FunctionTool { parameters, output, approval, timeout, on_unknown, reconcile, is_typed: true, acts, ..tool }
+        let tool = FunctionTool { on_unknown, reconcile, max_result, timeout, ..tool };
+        FunctionTool { parameters, output, approval, is_typed: true, acts, ..tool }
     }
 }
 
@@ -73,7 +74,7 @@ fn decode_of(def: &ToolDef) -> Decode {
     }
 }
 
-/// Returns the schema of the arguments with these defaults, which are not required.
+/// Returns the schema of the arguments with these defaults, which makes them optional.
 fn with_defaults(mut schema: Value, defaults: &Map<String, Value>) -> Value {
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.retain(|name| !name.as_str().is_some_and(|name| defaults.contains_key(name)));
@@ -86,7 +87,7 @@ fn with_defaults(mut schema: Value, defaults: &Map<String, Value>) -> Value {
     schema
 }
 
-/// Returns what is wrong with a default.
+/// Returns the fault of a default, if any.
 fn default_fault(schema: &Value, tool: &str, name: &str, value: &Value) -> Option<String> {
     let properties = schema["properties"].as_object();
     if properties.is_none_or(|all| !all.contains_key(name)) {

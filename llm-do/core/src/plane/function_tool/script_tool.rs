@@ -73,20 +73,20 @@ impl ScriptTool {
         let function = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let text = read(path)
             .map_err(|error| ScriptFault { faults: vec![format!("{}: cannot be read: {error}", path.display())] })?;
-        Self::of(&path.display().to_string(), &function, &text)
+        Self::from_text(&path.display().to_string(), &function, &text)
     }
 
-    /// Reads the function of this name in the text of a script, whose file would be `NAME.py`.
+    /// Reads the function with this name in the text of a script, as if its file were `NAME.py`.
     ///
     /// # Errors
     ///
     /// Returns every fault of the text, with its line and column.
     pub fn parse(function: &str, text: &str) -> Result<Self, ScriptFault> {
-        Self::of(&format!("{function}.py"), function, text)
+        Self::from_text(&format!("{function}.py"), function, text)
     }
 
     /// Reads a script; `file` is its name in faults.
-    pub(crate) fn of(file: &str, function: &str, text: &str) -> Result<Self, ScriptFault> {
+    pub(crate) fn from_text(file: &str, function: &str, text: &str) -> Result<Self, ScriptFault> {
         let script = Script::read(file, function, text).map_err(|faults| ScriptFault { faults })?;
         Ok(Self {
             name: script.name.clone(),
@@ -119,7 +119,7 @@ impl ScriptTool {
         self
     }
 
-    /// Sets what a call changes. Default: that in its front matter, or else all that its tools may change.
+    /// Sets the effect of a call. Default: the effect in its front matter, or else the combined effects of its tools.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
         self
@@ -148,7 +148,7 @@ impl From<ScriptTool> for FunctionTool {
     fn from(tool: ScriptTool) -> Self {
         let ScriptTool { script, name, description, toolsets, effect } = tool;
         let not_linked = |_: CallContext, _: Value| async { Err::<Value, BoxError>("the script is not linked".into()) };
-        // A script without an effect of its own gets one when its tools are known.
+        // A script without its own effect gets one when its tools are known.
         let effect_or_any = effect.unwrap_or_default();
         let mut script_tool = Self::new(name, description, script.parameters.clone(), effect_or_any, not_linked)
             .output_schema(script.output.clone())
@@ -161,7 +161,7 @@ impl From<ScriptTool> for FunctionTool {
 }
 
 impl FunctionTool {
-    /// Sets the rule that a file gives.
+    /// Sets the rule from a file.
     #[cfg(feature = "project")]
     pub(crate) fn rule(self, approval: Option<DeclaredRule>) -> Self {
         Self { approval, ..self }

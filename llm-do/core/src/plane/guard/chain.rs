@@ -9,12 +9,12 @@ use futures_util::FutureExt;
 use llm_do_providers::Response;
 use serde_json::Value;
 
-use super::{Guard, GuardedCall, GuardedRequest, Refusal};
+use super::{Guard, GuardedCall, GuardedItem, GuardedRequest, Refusal};
 use crate::base::error::{CallError, chain, panic_text};
 use crate::declare::nesting;
 use crate::declare::schema::dismantle;
-use crate::declare::tool::{Effect, ToolReturn};
-use crate::observe::event::{EventKind, GuardAction, GuardHook, ItemKind};
+use crate::declare::tool::ToolReturn;
+use crate::observe::event::{EventKind, GuardAction, GuardHook};
 use crate::plane::context::CallContext;
 
 /// The guards of a session, outermost first; at least one.
@@ -36,7 +36,7 @@ impl Guards {
         (!named.is_empty()).then_some(Self(named))
     }
 
-    /// Returns the guards of a run under another, whose guards come first.
+    /// Returns the guards of a nested run; those of the outer run come first.
     pub(crate) fn chained(outer: Option<&Self>, own: Option<&Self>) -> Option<Self> {
         let (Some(Self(outer)), Some(Self(own))) = (outer, own) else { return outer.or(own).cloned() };
         Some(Self(outer.iter().chain(own.iter()).cloned().collect()))
@@ -49,7 +49,7 @@ impl Guards {
 
     /// Runs the `after_call` hooks; returns the result for the caller.
     ///
-    /// The guards after one that refuses the result get its refusal as an error.
+    /// If a guard refuses the result, the following guards receive its refusal as an error.
     pub(crate) async fn after_call(
         &self,
         call: &GuardedCall<'_>,
@@ -58,7 +58,7 @@ impl Guards {
         let mut shown = GuardedResult(result);
         for guard in self.0.iter().rev() {
             let before = shown.0.as_ref().map(ToolReturn::clone).map_err(|error| chain(error));
-            // By the caller's deadline: that of the call may have passed.
+            // The caller's deadline applies, since that of the call may have passed.
             let waiting = call.call().caller().unwrap_or(call.call());
             let outcome = run_hook(waiting, guard.hooks.after_call(call, &mut shown.0)).await?;
             match outcome.and_then(|()| shown.check_nesting()) {
@@ -87,7 +87,8 @@ impl Guards {
 
     /// Runs the `after_response` hooks; returns the reason if the model must be asked again.
     ///
-    /// A refused response is passed on to the other guards: it stays in the history, so they must be able to redact it.
+    /// A refused response is passed to the other guards too: it stays in the history, so they must be able to redact
+    /// it.
     pub(crate) async fn after_response(
         &self,
         request: &GuardedRequest<'_>,
@@ -118,10 +119,10 @@ impl NamedGuard {
     pub(crate) async fn before_call(
         &self,
         call: &CallContext,
-        (kind, effect): (ItemKind, Effect),
+        item: GuardedItem<'_>,
         arguments: &Value,
     ) -> Result<Option<Value>, CallError> {
-        let mut guarded = GuardedCall::new(call, kind, effect, Cow::Borrowed(arguments));
+        let mut guarded = GuardedCall::new(call, item, Cow::Borrowed(arguments));
         let outcome = run_hook(call, self.hooks.before_call(&mut guarded)).await?;
         outcome.map_err(|refusal| self.report_refusal(call, GuardHook::BeforeCall, refusal))?;
         let changed = guarded.take_copied().map(nesting::shallow).transpose();
@@ -197,7 +198,7 @@ async fn run_hook(
     hook: impl Future<Output = Result<(), Refusal>>,
 ) -> Result<Result<(), Refusal>, CallError> {
     let hook = AssertUnwindSafe(hook).catch_unwind();
-    // The hook is polled first: one that does not wait also runs for a cancelled call.
+    // The hook is polled first, so that a hook that does not wait also runs for a cancelled call.
     tokio::select! {
         biased;
         outcome = hook => Ok(outcome.unwrap_or_else(|payload| {
@@ -207,7 +208,7 @@ async fn run_hook(
     }
 }
 
-/// Returns whether the result differs from that before the hook; errors are compared by their text.
+/// Returns whether the result differs from the one before the hook; errors are compared by their text.
 fn differs(before: &Result<ToolReturn, String>, now: &Result<ToolReturn, CallError>) -> bool {
     match (before, now) {
         (Ok(before), Ok(now)) => before != now,

@@ -1,4 +1,4 @@
-//! The request to a model that guards get.
+//! The request to a model that guards inspect.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Closes instances on tasks of their own, each with a timeout.
+//! Closes instances in separate tasks, each with a timeout.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -15,7 +15,7 @@ use crate::base::error::BoxError;
 /// The default timeout of the `close` of an instance.
 pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Closes the instances of one run on tasks that are not stopped by a timeout of the call or by dropping its future.
+/// Closes the instances of one run in tasks that are not stopped by a timeout of the call or by dropping its future.
 #[derive(Clone, Debug)]
 pub(crate) struct CloseTasks {
     tasks: TaskTracker,

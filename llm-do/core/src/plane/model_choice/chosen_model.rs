@@ -1,9 +1,10 @@
-//! A model with what is looked up once for all its runs.
+//! A model with data that is looked up once for all its runs.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use llm_do_providers::{Model, Price, PriceTable};
+use llm_do_providers::{ContextWindow, Model, Price, PriceTable};
+use tokio::sync::OnceCell;
 
 /// A model of a session.
 #[derive(Debug)]
@@ -13,11 +14,19 @@ pub(crate) struct ChosenModel {
     pub(crate) name: Arc<str>,
     price: OnceLock<Option<Price>>,
     prices: Arc<PriceTable>,
+    /// What the server reports of its window, once it was asked.
+    window: OnceCell<Option<ContextWindow>>,
 }
 
 impl ChosenModel {
     pub(super) fn new(model: Arc<dyn Model>, prices: &Arc<PriceTable>) -> Self {
-        Self { name: model.name().into(), model, price: OnceLock::new(), prices: Arc::clone(prices) }
+        let prices = Arc::clone(prices);
+        Self { name: model.name().into(), model, price: OnceLock::new(), prices, window: OnceCell::new() }
+    }
+
+    /// Returns the window that the server reports, which it is asked for once; `None` if it does not answer.
+    pub(crate) async fn asked_window(&self) -> Option<ContextWindow> {
+        *self.window.get_or_init(|| async { self.model.ask_window().await.ok().flatten() }).await
     }
 
     /// Returns the price in the session's table, if the model is there.

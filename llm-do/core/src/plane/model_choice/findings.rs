@@ -14,10 +14,10 @@ use crate::plane::registry::{Registered, Registry, WorkerPlan};
 /// The most notes about one tool in a warning.
 const MOST_NOTES: usize = 3;
 
-/// What `check` reports about models, besides the [faults](ModelChoice::faults) that fail every build.
+/// The findings of `check` about models, besides the [faults](ModelChoice::faults) that fail every build.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Faults that keep an entry from running.
+    /// Faults because of which an entry cannot run.
     pub faults: Vec<String>,
     /// Faults that a run may never reach, and names that may be valid although they are unknown.
     pub warnings: Vec<String>,
@@ -26,12 +26,13 @@ pub struct Findings {
 impl ModelChoice {
     /// Lists the invalid model names of the session and of each worker, which no linked provider accepts.
     ///
-    /// Empty with a forced model, since then no name is used. A worker of another program's file fails when it is called.
+    /// Empty with a forced model, since no name is used then. A worker from another program's file fails when it is
+    /// called.
     pub(crate) fn faults(&self, registry: &Registry) -> Vec<String> {
         invalid(self.named_models(registry).into_iter().filter(|named| !named.is_external)).collect()
     }
 
-    /// Lists those of workers of other programs' files.
+    /// Lists the invalid model names of workers from other programs' files.
     pub(crate) fn foreign_faults(&self, registry: &Registry) -> Vec<String> {
         invalid(self.named_models(registry).into_iter().filter(|named| named.is_external)).collect()
     }
@@ -53,7 +54,7 @@ impl ModelChoice {
         Err(CallError::NoModel { worker: (*worker).to_owned(), message })
     }
 
-    /// Returns what `check` reports about models.
+    /// Returns the findings of `check` about models.
     pub(crate) fn findings(&self, registry: &Registry) -> Findings {
         let mut findings = self.missing(registry);
         let named = self.named_models(registry).into_iter();
@@ -65,7 +66,7 @@ impl ModelChoice {
         findings
     }
 
-    /// Reports the tools whose schemas a model cannot have as they are, once for each model.
+    /// Reports the tools whose schemas are changed for a model, once for each model.
     fn weaker_tools(&self, registry: &Registry) -> Vec<String> {
         let (mut seen, mut warnings) = (BTreeSet::new(), Vec::new());
         for (worker, plan) in workers(registry) {
@@ -155,7 +156,7 @@ fn workers(registry: &Registry) -> impl Iterator<Item = (&Registered, &WorkerPla
     registry.iter().filter_map(|item| Some((&**item, &**item.plan()?)))
 }
 
-/// Returns the warning for a tool that requests to a model leave out, or whose schema is weaker there.
+/// Returns the warning for a tool that requests to a model omit, or whose schema is weaker there.
 fn weaker_tool(model: &str, tool: &str, notes: Result<Vec<String>, String>) -> Option<String> {
     let notes = match notes {
         Ok(notes) if notes.is_empty() => return None,

@@ -7,7 +7,7 @@ use crate::plane::definition::ToolDef;
 
 static APPLICATION: OnceLock<Application> = OnceLock::new();
 
-/// What an application is called.
+/// The application as shown to users and other programs.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Application {
@@ -30,11 +30,12 @@ impl Application {
 
     /// Sets the application of this process, unless it is set.
     pub fn set(self) {
-        // An error means that it is set.
+        // An error means that the application is already set.
         let _ = APPLICATION.set(self);
     }
 
-    /// Returns the application of this process: as its command line names it, or else the package whose items are linked, or this crate.
+    /// Returns the application of this process: the one that its command line names, or the package whose items are
+    /// linked, or this crate.
     pub fn current() -> &'static Self {
         APPLICATION.get_or_init(|| {
             let of_package =
@@ -49,7 +50,7 @@ impl Application {
         self.version.as_deref().unwrap_or(env!("CARGO_PKG_VERSION"))
     }
 
-    /// Returns the version for people, who must see whose it is.
+    /// Returns the version for people, with the name of the package to which it belongs.
     #[must_use]
     pub fn shown_version(&self) -> String {
         self.version.clone().unwrap_or_else(|| format!("({CRATE})").replace('/', " "))
@@ -70,7 +71,8 @@ impl Application {
     }
 }
 
-/// Returns the name and the version of the package whose items are linked; of several, the one with the name of the program.
+/// Returns the name and the version of the package whose items are linked; of several, the package with the name of the
+/// program.
 fn linked_package() -> Option<(&'static str, &'static str)> {
     let packages = inventory::iter::<ToolDef>.into_iter().filter_map(|def| def.location.package_of());
     let packages: BTreeSet<_> = packages.filter(|(name, _)| ![OWN, TOOLSETS].contains(name)).collect();

@@ -1,4 +1,4 @@
-//! Workers in code mode: each gets a tool `run_code` that may call what the worker declares, in place of those tools.
+//! Workers in code mode: each has a tool `run_code` that may call the declared tools of the worker, and replaces them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(super) fn link(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, faults: &mut
     }
 }
 
-/// Adds the tool of a worker, which becomes all that the worker declares.
+/// Adds the tool of a worker, which becomes its only declared tool.
 fn add(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, worker_name: &str, name: &Arc<str>, code: CodeTool) {
     let worker = &items[worker_name];
     if let Some(plan) = worker.plan() {
@@ -64,7 +64,7 @@ fn add(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, worker_name: &str, name:
         "required": ["code"],
         "additionalProperties": false,
     });
-    // Its calls need approval, each by itself.
+    // The calls of the code need approval one by one.
     let mut tool = FunctionTool::new(&**name, DESCRIPTION, schema, Effect::Undeclared, run).pre_approved();
     tool.acts = Acts::InCalls;
     let mut tool = Registered::from_tool(tool, worker.origin.clone());

@@ -1,4 +1,4 @@
-//! What a registry contains: the linked items, or some of them, and those that the program adds.
+//! The contents of a registry: all or some of the linked items, and the items that the program adds.
 
 mod reach;
 
@@ -14,24 +14,24 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
 use crate::plane::function_tool::{Alias, FunctionTool};
 
-/// What a program adds to the linked items, and which of them it takes.
+/// The items that a program adds, and the linked items to include.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) workers: Vec<(WorkerSpec, Origin)>,
     pub(crate) tools: Vec<(FunctionTool, Origin)>,
     pub(crate) aliases: Vec<(Alias, Origin)>,
     pub(crate) groups: Vec<Group>,
-    /// The effects that policies declare, the first one of which decides.
+    /// The effects that policies declare; the first policy that declares one decides.
     pub(crate) effects: Vec<EffectLayer>,
-    /// Workers, each with the tool that answers first.
+    /// The hybrids: workers, each with the tool that answers first.
     pub(crate) hybrids: Vec<(String, String)>,
-    /// What files of other programs define and cannot be used.
+    /// The items in files of other programs that cannot be used.
     pub(crate) left_out: Vec<LeftOut>,
-    /// The linked items and toolsets to include, with what they declare; `None` for all.
+    /// The linked items and toolsets to include, with their declarations; `None` for all.
     pub(crate) only: Option<Vec<String>>,
 }
 
-/// An item, and what it declares before the names are resolved.
+/// An item, with its declaration before the names are resolved.
 pub(super) type Item = (Arc<Registered>, Option<DeclarationSource>);
 
 impl Contents {
@@ -42,18 +42,19 @@ impl Contents {
         let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
         toolsets.sort_by_key(|def| (def.name, def.location));
         if let Some(only) = &self.only {
-            let mut selection = Selection::of(&defs, &toolsets);
+            let mut selection = Selection::new(&defs, &toolsets);
             for name in only {
                 faults.extend(selection.include(name, || self.is_added(name)).err());
             }
-            let added = self.workers.iter().flat_map(|(spec, _)| &spec.toolsets);
-            // A name that no item has is reported where it is declared.
+            let added = self.workers.iter().flat_map(|(spec, _)| spec.toolsets.iter().chain(spec.compared_with()));
+            // An unknown name is reported where it is declared.
             let added = added.chain(self.tools.iter().flat_map(|(tool, _)| tool.toolsets.iter().flatten()));
             let added = added.chain(self.aliases.iter().map(|(alias, _)| &alias.target));
             added.for_each(|name| drop(selection.include(name, || true)));
             let Selection { included, .. } = selection;
             defs.retain(|def| included.contains(def.name));
-            // A toolset that one included item declares as a whole, so that the workers that it creates can name it.
+            // Toolsets that an included item declares as a whole are included, so that the workers that it creates can
+            // name them.
             toolsets.retain(|set| included.contains(set.name) || defs.iter().any(|def| declares_whole(def, set)));
         }
         (defs, toolsets)
@@ -66,7 +67,7 @@ impl Contents {
         names.chain(self.groups.iter().map(|group| &*group.name)).any(|added| added == name)
     }
 
-    /// Drops workers of other programs whose name another item or toolset has; returns a warning for each.
+    /// Drops workers of other programs whose name is used by another item or toolset; returns a warning for each.
     pub(super) fn drop_foreign(
         &mut self,
         defs: &[&ToolDef],
@@ -93,7 +94,7 @@ impl Contents {
         warnings
     }
 
-    /// Returns the faults of what the program adds.
+    /// Returns the faults of the items that the program adds.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
         let fault = |kind, name: &str, origin: &Origin, fault| format!("the {kind} `{name}` ({origin}): {fault}");
         let of_worker = move |(spec, origin): &(WorkerSpec, Origin)| -> Vec<_> {
@@ -105,19 +106,20 @@ impl Contents {
         self.workers.iter().flat_map(of_worker).chain(self.tools.iter().flat_map(of_tool))
     }
 
-    /// Returns the linked tools that files define again under their own names, with other descriptions, defaults or rules.
+    /// Returns the linked tools that files define again under the same names, with other descriptions, defaults or
+    /// rules.
     pub(super) fn own_names(&self) -> HashSet<String> {
         let own = self.aliases.iter().filter(|(alias, _)| alias.name == alias.target);
         own.map(|(alias, _)| alias.name.clone()).collect()
     }
 
-    /// Takes the other names of linked tools as items; adds a fault for each that is invalid.
+    /// Removes the aliases of linked tools, and returns them as items; adds a fault for each invalid alias.
     pub(super) fn take_aliases(&mut self, defs: &[&'static ToolDef], faults: &mut Vec<String>) -> Vec<Item> {
         let aliases = std::mem::take(&mut self.aliases).into_iter();
         aliases.filter_map(|(alias, origin)| alias_item(alias, origin, defs, faults)).collect()
     }
 
-    /// Returns what the program adds as items.
+    /// Returns the items that the program adds.
     pub(super) fn into_items(self) -> impl Iterator<Item = Item> {
         let worker = |(spec, origin): (WorkerSpec, Origin)| {
             (Arc::new(Registered::from_spec(&spec, origin)), Some(by_name(&spec.toolsets)))
@@ -130,14 +132,14 @@ impl Contents {
     }
 }
 
-/// Returns whether an item may call all members of a toolset that has some.
+/// Returns whether an item may call all members of a toolset, which must not be empty.
 fn declares_whole(def: &ToolDef, set: &ToolsetDef) -> bool {
     let declared = || def.declaration.into_iter().flat_map(|declared| declared.members.iter().copied().flatten());
     !set.members.is_empty()
         && set.members.iter().all(|member| declared().any(|declared| declared.tool() == member.tool()))
 }
 
-/// Returns the tool that another name stands for, under that name.
+/// Returns the tool for an alias, with the name of the alias.
 fn alias_item(alias: Alias, origin: Origin, defs: &[&'static ToolDef], faults: &mut Vec<String>) -> Option<Item> {
     let place = |key: &str| match &origin {
         Origin::File(file) => file.place_of(key),
@@ -162,7 +164,7 @@ fn alias_item(alias: Alias, origin: Origin, defs: &[&'static ToolDef], faults: &
 
 /// Returns the faults of linked items.
 pub(super) fn linked_faults(defs: &[&ToolDef]) -> Vec<String> {
-    // Faults of arguments would keep models from calling the item.
+    // With faults in its arguments, models cannot call the item.
     let of_arguments = |def: &&ToolDef| -> Vec<_> {
         let (name, location) = (def.name, def.location);
         (def.faults)().into_iter().map(move |fault| format!("`{name}` ({location}): {fault}")).collect()
@@ -175,7 +177,7 @@ pub(super) fn by_name(names: &[String]) -> DeclarationSource {
     DeclarationSource { members: Vec::new(), by_name: names.iter().map(|name| Arc::from(name.as_str())).collect() }
 }
 
-/// Some of the linked items and toolsets, with everything that they declare, directly or not.
+/// Some of the linked items and toolsets, with all direct and indirect declarations.
 struct Selection<'a> {
     declarations: BTreeMap<&'static str, Vec<&'static Declaration>>,
     toolsets: BTreeMap<&'static str, &'a ToolsetDef>,
@@ -184,7 +186,7 @@ struct Selection<'a> {
 
 impl<'a> Selection<'a> {
     /// Starts with nothing included.
-    fn of(defs: &[&'static ToolDef], toolsets: &'a [ToolsetDef]) -> Self {
+    fn new(defs: &[&'static ToolDef], toolsets: &'a [ToolsetDef]) -> Self {
         let mut declarations: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for def in defs {
             declarations.entry(def.name).or_default().extend(def.declaration);
@@ -209,7 +211,7 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// Returns the members of a toolset, or what an item declares.
+    /// Returns the members of a toolset, or the declared names of an item.
     fn declared_by(&self, name: &str) -> impl Iterator<Item = &'static str> {
         let set = self.toolsets.get(name).into_iter().flat_map(|set| set.members);
         let declared = self.declarations.get(name).into_iter().flatten();

@@ -1,5 +1,5 @@
-//! Effects: those that policies declare in place of those of the tools, those that follow from them, and those that must agree with them.
-//! Policies and toolsets also set what is done about calls whose outcome is not known.
+//! Effects: those that policies declare, which replace those of the tools; those that are derived; and the check that
+//! declared and derived effects agree. Policies and toolsets also set what happens to calls with an unknown outcome.
 
 mod claims;
 mod derived;
@@ -14,21 +14,21 @@ use crate::declare::tool::{Effect, OnUnknown};
 use crate::observe::event::ItemKind;
 use crate::plane::definition::ToolsetDef;
 
-/// The effects that one policy declares, by the names of tools and toolsets, and what is done about unknown outcomes.
+/// The effects that one policy declares, by the names of tools and toolsets, and its settings for unknown outcomes.
 #[derive(Debug)]
 pub(crate) struct EffectLayer {
     pub(crate) effects: BTreeMap<Arc<str>, Effect>,
     pub(crate) on_unknown: BTreeMap<Arc<str>, OnUnknown>,
-    /// Whether the policy is of the files of a project, which may come from someone else.
+    /// Whether the policy is from the files of a project, which may be untrusted.
     pub(crate) is_of_project: bool,
 }
 
-/// Returns whether an effect would make a tool harmless that declares itself destructive.
+/// Returns whether an effect would weaken that of a tool that declares itself destructive.
 pub(crate) fn weakens(tool: &Registered, effect: Effect) -> bool {
     tool.declared_effect() == Effect::Destructive && effect != Effect::Destructive
 }
 
-/// Gives tools what policies and toolsets declare of them; the first policy that declares it decides.
+/// Sets the declarations of policies and toolsets on tools; the first policy that declares a tool decides.
 pub(super) fn declare(
     layers: &[EffectLayer],
     items: &mut BTreeMap<Arc<str>, Arc<Registered>>,
@@ -69,7 +69,7 @@ fn toolsets_by_tool<'a>(
 }
 
 impl EffectLayer {
-    /// Returns the effect that the policy declares for a tool: by its name, or else the strictest of its toolsets.
+    /// Returns the effect that the policy declares for a tool, or else the strictest effect of its toolsets.
     fn effect_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<Effect> {
         let named = || {
             let target = tool.alias_of();
@@ -83,7 +83,8 @@ impl EffectLayer {
         named().or_else(of_toolsets)
     }
 
-    /// Returns what the policy has done about an unknown outcome of a tool: by its name, or else the most careful of its toolsets.
+    /// Returns the setting of the policy for an unknown outcome of a tool: by its name, otherwise the most cautious of
+    /// its toolsets.
     fn on_unknown_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<OnUnknown> {
         let target = tool.alias_of();
         let named = self.on_unknown.get(tool.name()).or_else(|| self.on_unknown.get(target?));

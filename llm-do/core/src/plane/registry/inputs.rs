@@ -28,7 +28,7 @@ impl Contents {
 
     /// Returns the schema of the arguments of an item, linked or added; `None` for a prompt.
     fn input_of(&self, name: &str) -> Result<Option<Value>, String> {
-        // Also one that is not part of the session: only its schema is taken.
+        // The item need not be part of the session, since only its schema is used.
         let linked = || inventory::iter::<ToolDef>.into_iter();
         if let Some(def) = linked().find(|def| def.name == name) {
             return Ok(schema_of(&Registered::from_definition(def)));
@@ -50,7 +50,8 @@ impl Contents {
 }
 
 impl Registry {
-    /// Returns a worker that takes the arguments of a registered item with their schema; `None` for any other worker.
+    /// Returns the worker with the schema of a registered item, if it takes the arguments of one; `None` for any other
+    /// worker.
     pub(super) fn with_input(&self, spec: &WorkerSpec, faults: &mut Vec<String>) -> Option<WorkerSpec> {
         let name = spec.input_of.as_deref()?;
         let mut resolved = WorkerSpec { input_of: None, ..spec.clone() };

@@ -1,4 +1,4 @@
-//! What files of other programs define and no registry takes: an error only where something names it.
+//! Items in files of other programs that the registry leaves out. They are an error only where an item names them.
 
 use super::Registry;
 
@@ -6,21 +6,21 @@ use super::Registry;
 pub(crate) const MCP: &str = "mcp__";
 const SEPARATOR: &str = "__";
 
-/// Something that is left out, with the reason.
+/// An item that is left out, with the reason.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct LeftOut {
-    /// The names by which it may be named; of a server, that of its toolset, or `mcp__` for all servers.
+    /// The names of the item; for a server, the name of its toolset, or `mcp__` for all servers.
     pub(crate) names: Vec<String>,
     /// The file, the line and the fault.
     pub reason: String,
-    /// Whether something is wrong with it; otherwise its file switches it off.
+    /// Whether the item is faulty; otherwise its file disables it.
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "`check --strict` counts faults"))]
     pub(crate) is_fault: bool,
 }
 
 impl LeftOut {
-    /// Returns whether a name stands for it, or for a tool of it.
+    /// Returns whether the name belongs to the item, or to a tool of it.
     fn is_named(&self, name: &str) -> bool {
         let is_of = |known: &String| match name.strip_prefix(known.as_str()) {
             Some("") => true,
@@ -32,7 +32,7 @@ impl LeftOut {
 }
 
 impl Registry {
-    /// Returns why what has this name is left out.
+    /// Returns why the item with this name is left out.
     #[doc(hidden)]
     #[must_use]
     pub fn why_left_out(&self, name: &str) -> Option<String> {
@@ -40,7 +40,7 @@ impl Registry {
     }
 }
 
-/// Returns why something of this name is left out, as the end of a message.
+/// Returns why an item with this name is left out, as the end of a message.
 #[doc(hidden)]
 #[must_use]
 pub fn why_left_out(left_out: &[LeftOut], name: &str) -> Option<String> {
@@ -48,8 +48,8 @@ pub fn why_left_out(left_out: &[LeftOut], name: &str) -> Option<String> {
     Some(format!("; it is left out: {}", found.reason))
 }
 
-/// Returns the name that other programs give to a server's toolset or, with the name of a tool, to this tool: with `_` for each character
-/// that they do not allow.
+/// Returns the name that other programs give to the toolset of a server or, with the name of a tool, to that tool.
+/// Characters that they do not allow are replaced with `_`.
 pub(crate) fn foreign_tool_name(parts: &[&str]) -> String {
     let allowed = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     let parts: Vec<String> = parts.iter().map(|part| part.chars().map(allowed).collect()).collect();

@@ -21,7 +21,7 @@ pub(super) struct Names<'a> {
     toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
     groups: &'a BTreeMap<Arc<str>, Group>,
     left_out: &'a [LeftOut],
-    /// The registered names that a name in the files of other programs may stand for, collected when it is first needed.
+    /// The registered names for each name in the files of other programs, collected on first use.
     foreign: OnceCell<HashMap<&'a str, Vec<&'a Arc<str>>>>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Names<'a> {
         self.items.keys().map(AsRef::as_ref).chain(self.toolsets.keys().copied()).chain(groups)
     }
 
-    /// Returns the registered names that a name in the files of other programs may stand for.
+    /// Returns the registered names for a name in the files of other programs.
     fn foreign(&self, name: &str) -> &[&'a Arc<str>] {
         let collected = self.foreign.get_or_init(|| {
             let mut names: HashMap<_, Vec<_>> = HashMap::new();
@@ -68,7 +68,8 @@ impl<'a> Names<'a> {
         collected.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns a suggestion for an unknown name, or how a name is registered: this too after some faults, since all names are compared.
+    /// Returns a suggestion for an unknown name, or its registered name. Omitted after some faults, since all names are
+    /// compared.
     fn suggestion(&self, name: &str, faults: usize) -> String {
         if let Some(why) = why_left_out(self.left_out, name) {
             return why;
@@ -84,8 +85,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns what an item may call, and the instances that its call opens. A worker without a declaration may call
-    /// nothing.
+    /// Returns the callees of an item, and the instances that its call opens. A worker without a declaration has no
+    /// callees.
     pub(super) fn open(
         &self,
         item: &Registered,
@@ -109,7 +110,8 @@ impl<'a> Names<'a> {
         (Some(Arc::new(self.declared(tools))), instances)
     }
 
-    /// Returns the registered names of tools, of the members of toolsets, and of all tools that a name of other programs fits.
+    /// Returns the registered names of tools, of members of toolsets, and of all tools that a name of another program
+    /// may mean.
     fn all_of<'b>(&'b self, names: &'b [String]) -> HashSet<&'b str> {
         let mut all: HashSet<&str> = names.iter().map(String::as_str).collect();
         all.extend(names.iter().flat_map(|name| self.foreign(name)).map(|own| &***own));
@@ -126,7 +128,7 @@ impl<'a> Names<'a> {
         Declared::new(tools, offered)
     }
 
-    /// Returns the tools that a declaration includes.
+    /// Returns the tools of a declaration.
     pub(super) fn resolve(
         &self,
         item: &Registered,
@@ -198,7 +200,7 @@ fn declare(tools: &mut Vec<DeclaredTool>, item: &Registered, shown: Arc<str>, to
     }
 }
 
-/// What has a name.
+/// The owner of a name.
 #[derive(Clone, Copy)]
 enum Named<'a> {
     Item(&'a Registered),
@@ -216,7 +218,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// What it is, and where.
+/// Describes the owner and its location.
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -236,7 +238,7 @@ pub(super) fn collisions(items: &[Arc<Registered>], toolsets: &[ToolsetDef], gro
     named.chunk_by(|one, next| one.name() == next.name()).filter_map(collision).collect()
 }
 
-/// Returns the fault of all that has one name.
+/// Returns the fault of several owners of one name.
 fn collision(named: &[Named<'_>]) -> Option<String> {
     let name = named.first()?.name();
     let all = || named.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! Where items come from: the source, a file or the program.
+//! The origin of items: the source, a file or the program.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// Returns the tools that a file of another program takes away from its worker; `None` for any other origin.
+    /// Returns the tools that a file of another program removes from its worker; `None` for any other origin.
     pub(crate) fn taken_away(&self) -> Option<&[String]> {
         match self {
             Self::File(file) => file.taken_away(),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
+use crate::declare::prompt::AttachmentPolicy;
 use crate::declare::schema::{OutputShape, differences};
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
@@ -22,19 +23,19 @@ const MAX_DESCRIPTION: usize = 200;
 #[doc(hidden)]
 pub struct WorkerPlan {
     pub(crate) instructions: Arc<str>,
-    /// What computes them for each call, if a function does.
+    /// The function that computes the instructions for each call, if any.
     pub(crate) computed: Option<ComputedInstructions>,
     pub(crate) model: Option<Arc<str>>,
     pub(crate) compatible_models: Vec<Arc<str>>,
     /// Whether its model calls the tools by code.
     pub(crate) code: bool,
-    /// What its model reads after the instructions, in code mode.
+    /// The text after the instructions, in code mode.
     pub(crate) code_rules: OnceLock<String>,
     pub(crate) settings: Settings,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
-    /// What it states that a call may change; `Undeclared` if that follows from its tools.
+    /// The declared effect of a call; `Undeclared` if it is derived from its tools.
     pub(crate) stated_effect: Effect,
-    /// Why that is less than its tools may change.
+    /// The reason that it is weaker than the effects of its tools.
     pub(crate) effect_reason: Option<Arc<str>>,
     pub(crate) hints: Vec<Arc<str>>,
     pub(crate) output: OutputMode,
@@ -44,8 +45,12 @@ pub struct WorkerPlan {
     pub(crate) check: fn(Value) -> Result<Value, Fault>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
-    /// What a call and all calls below it may use.
+    /// The limits of a call and all calls below it.
     pub(crate) limits: Option<Arc<Limits>>,
+    /// How many bytes its model gets of a result.
+    pub(crate) max_result: Option<u64>,
+    /// Which files its prompt may have.
+    pub(crate) attachments: AttachmentPolicy,
     schema: OutputSchema,
     shape: OnceLock<Arc<OutputShape>>,
 }
@@ -87,6 +92,8 @@ impl WorkerPlan {
             max_turns: worker.max_turns,
             retries: worker.retries,
             limits: worker.limits.map(|limits| Arc::new(limits())),
+            max_result: worker.max_result,
+            attachments: worker.attachments.map(|policy| policy()).unwrap_or_default(),
             schema: OutputSchema::Linked(def.output),
             shape: OnceLock::new(),
         }
@@ -114,6 +121,8 @@ impl WorkerPlan {
             max_turns: spec.max_turns,
             retries: spec.retries,
             limits: spec.limits.clone().map(Arc::new),
+            max_result: spec.max_result,
+            attachments: spec.attachments.clone(),
             schema: match &spec.output_schema {
                 Some(schema) if spec.is_typed => OutputSchema::Typed(schema.clone()),
                 Some(schema) => OutputSchema::Foreign(schema.clone()),
@@ -123,11 +132,11 @@ impl WorkerPlan {
         }
     }
 
-    /// Returns everything that defines a worker from run time.
+    /// Returns the full definition of a run-time worker.
     pub(super) fn variant(&self) -> Value {
-        // Serialized settings leave out the headers, which may be secret.
+        // Serialized settings omit the headers, which may be secret.
         let headers: Vec<_> = self.settings.extra_headers.iter().collect();
-        json!({
+        let mut variant = json!({
             "instructions": self.instructions,
             "model": self.model,
             "compatible_models": self.compatible_models,
@@ -140,10 +149,18 @@ impl WorkerPlan {
             "max_turns": self.max_turns,
             "retries": self.retries,
             "limits": self.limits.as_deref(),
-        })
+        });
+        // Each is left out without a value, so that journals of earlier versions still fit.
+        if let Some(max) = self.max_result {
+            variant["max_result"] = json!(max);
+        }
+        if self.attachments != AttachmentPolicy::default() {
+            variant["attachments"] = json!(self.attachments);
+        }
+        variant
     }
 
-    /// Returns instructions with what follows them.
+    /// Returns the instructions, followed by the rules of code mode if present.
     pub(crate) fn with_code_rules(&self, instructions: &Arc<str>) -> Arc<str> {
         match self.code_rules.get() {
             Some(rules) => format!("{instructions}{rules}").into(),
@@ -204,11 +221,13 @@ pub(super) fn faults(def: &ToolDef) -> Vec<String> {
             def.name, def.location
         ));
     }
+    let policy = worker.attachments.map(|policy| policy()).unwrap_or_default();
+    faults.extend(policy.faults().map(|fault| format!("`attachments` of `{}` ({}): {fault}", def.name, def.location)));
     faults.extend(worker.output_schema.and_then(|file| schema_mismatch(def, &file, &schema())));
     faults
 }
 
-/// Returns how the schema in a worker file differs from that of the return type.
+/// Returns how the schema in a worker file differs from that of the return type, if it does.
 fn schema_mismatch(def: &ToolDef, file: &FileSchema, actual: &Value) -> Option<String> {
     let differences = match serde_json::from_str(file.schema) {
         Ok(schema) => differences(&schema, actual),

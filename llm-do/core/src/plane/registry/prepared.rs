@@ -1,6 +1,7 @@
 //! Calls with decoded arguments.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use llm_do_providers::find_files;
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use super::{Code, Registered, WorkerPlan};
 use crate::base::error::Fault;
+use crate::base::json::Json;
 use crate::declare::argument::{Given, add_unwritten, is_contained};
 use crate::declare::schema::{CheckedSchema, follow};
 use crate::observe::event::EventValue;
@@ -17,20 +19,15 @@ use crate::plane::definition::{RenderPrompt, Start};
 pub(crate) enum Prepared {
     Function {
         start: Box<dyn Start>,
-        /// Set if something may read the arguments.
-        read: Option<Box<ReadArguments>>,
+        /// The arguments before decoding, if their types do not decide alone what is valid: encoded again, some may be missing. In
+        /// normal form if they were written from a Rust type.
+        given: Option<Box<Value>>,
+        /// Decoded, once something reads them.
+        arguments: OnceCell<Json>,
         /// The schema of the arguments, by which they are compared, if they may contain sets or maps.
         unordered: Option<Arc<CheckedSchema>>,
     },
     Worker(Box<PreparedWorker>),
-}
-
-/// The arguments of a function that something may read.
-pub(crate) struct ReadArguments {
-    /// Before decoding; in normal form if they were written from a Rust type.
-    given: Value,
-    /// Decoded, once something shares them.
-    shared: Option<Arc<Value>>,
 }
 
 /// A call of a worker with decoded arguments.
@@ -38,7 +35,7 @@ pub(crate) struct PreparedWorker {
     pub(crate) plan: Arc<WorkerPlan>,
     pub(crate) render: RenderPrompt,
     /// The arguments for approval and events: decoded, with defaults filled in, in the order in which they were given.
-    arguments: Arc<Value>,
+    arguments: Json,
     /// The arguments before decoding.
     given: Value,
     /// The schema of the arguments, by which they are compared, if they may contain sets or maps.
@@ -55,28 +52,25 @@ pub(crate) struct NormalForm {
 
 /// The arguments of a call as shown to an approver.
 pub(crate) struct DisplayedArguments {
-    /// Decoded, with defaults filled in.
+    /// The decoded arguments, with defaults filled in.
     pub(crate) arguments: Value,
-    /// Before decoding, if that contains more.
+    /// The arguments before decoding, if they contain more.
     pub(crate) given: Option<Value>,
-    /// Their normal form, if it may be another one.
+    /// Their normal form, if it may differ.
     pub(crate) normal: Option<Box<NormalForm>>,
     pub(crate) has_files: bool,
 }
 
 impl Prepared {
     /// Checks arguments against the schema, which reports all faults, and decodes them.
-    ///
-    /// `is_read` is whether something may read them before or during the call; if not, no copy is kept.
-    pub(crate) fn decode(tool: &Registered, given: impl Into<Given>, is_read: bool) -> Result<Self, Fault> {
-        Self::decode_or_keep(tool, given, is_read, &mut None)
+    pub(crate) fn decode(tool: &Registered, given: impl Into<Given>) -> Result<Self, Fault> {
+        Self::decode_or_keep(tool, given, &mut None)
     }
 
-    /// The same; arguments that cannot be decoded are put into `refused`, if something may read them.
+    /// The same; arguments that cannot be decoded are put into `refused`.
     pub(crate) fn decode_or_keep(
         tool: &Registered,
         given: impl Into<Given>,
-        is_read: bool,
         refused: &mut Option<Value>,
     ) -> Result<Self, Fault> {
         let given = given.into();
@@ -84,24 +78,24 @@ impl Prepared {
             *refused = Some(given.value);
             return Err(Fault::new(fault));
         }
-        Self::decode_valid(tool, given, is_read, refused)
+        Self::decode_valid(tool, given, refused)
     }
 
-    /// Decodes a function's arguments from their text; `is_read` is whether an event has them.
+    /// Decodes a function's arguments from their text; `is_observed` is whether an event has them.
     ///
-    /// Returns `None` for a text that is not known to be valid, and for arguments whose types do not decide that alone.
-    pub(crate) fn decode_text(tool: &Registered, text: &str, is_read: bool) -> Option<Self> {
+    /// Returns `None` if the text is not known to be valid, or if its types alone do not decide that.
+    pub(crate) fn decode_text(tool: &Registered, text: &str, is_observed: bool) -> Option<Self> {
         let Code::Function(decode) = &tool.code else { return None };
         let decode = Some(decode).filter(|decode| tool.reads_text(decode))?;
-        let start = (decode.text)(text, is_read)?;
-        Some(Self::Function { start, read: None, unordered: None })
+        let start = (decode.text)(text, is_observed)?;
+        Some(Self::function(start, None, None))
     }
 
-    /// The same; arguments that take long to check are checked off the async threads.
+    /// Like [`decode_or_keep`](Self::decode_or_keep); arguments that take long to check are checked off the async
+    /// threads.
     pub(crate) async fn decode_apart(
         tool: &Registered,
         given: impl Into<Given>,
-        is_read: bool,
         refused: &mut Option<Value>,
     ) -> Result<Self, Fault> {
         let Given { value, is_typed } = given.into();
@@ -110,31 +104,26 @@ impl Prepared {
             *refused = Some(value);
             return Err(Fault::new(fault));
         }
-        Self::decode_valid(tool, Given { value, is_typed }, is_read, refused)
+        Self::decode_valid(tool, Given { value, is_typed }, refused)
     }
 
-    fn decode_valid(
-        tool: &Registered,
-        given: Given,
-        is_read: bool,
-        refused: &mut Option<Value>,
-    ) -> Result<Self, Fault> {
+    fn decode_valid(tool: &Registered, given: Given, refused: &mut Option<Value>) -> Result<Self, Fault> {
         match &tool.code {
             Code::Function(decode) => {
-                let read = is_read.then(|| Box::new(ReadArguments { given: kept(tool, &given), shared: None }));
+                let kept = (!tool.reads_text(decode)).then(|| kept(tool, &given));
                 match (decode.value)(given.value) {
-                    Ok(start) => Ok(Self::Function { start, read, unordered: tool.unordered() }),
+                    Ok(start) => Ok(Self::function(start, kept, tool.unordered())),
                     Err(fault) => {
-                        *refused = read.map(|read| read.given);
+                        *refused = kept;
                         Err(fault)
                     }
                 }
             }
             Code::Value(function) => {
-                // Functions that take JSON decode all that is valid.
-                let kept = (is_read && function.is_typed).then(|| given.value.clone());
+                // Functions that take JSON accept all arguments that the schema accepts.
+                let kept = function.is_typed.then(|| given.value.clone());
                 match (function.decode)(given.value) {
-                    Ok(start) => Ok(Self::Function { start, read: None, unordered: tool.unordered() }),
+                    Ok(start) => Ok(Self::function(start, None, tool.unordered())),
                     Err(fault) => {
                         *refused = kept;
                         Err(fault)
@@ -152,7 +141,7 @@ impl Prepared {
                     }
                 };
                 let unordered = tool.unordered();
-                let arguments = Arc::new(completed(arguments, &kept, unordered.as_deref()));
+                let arguments = completed(arguments, &kept, unordered.as_deref()).into();
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
                 let prepared = PreparedWorker { plan, render, arguments, given: kept, unordered, has_files };
                 Ok(Self::Worker(Box::new(prepared)))
@@ -160,64 +149,50 @@ impl Prepared {
         }
     }
 
-    /// Returns the arguments for approval and events: decoded, with defaults filled in and with the fields that their
+    fn function(start: Box<dyn Start>, given: Option<Value>, unordered: Option<Arc<CheckedSchema>>) -> Self {
+        Self::Function { start, given: given.map(Box::new), arguments: OnceCell::new(), unordered }
+    }
+
+    /// Returns the arguments for approval and events, made once: decoded, with defaults filled in and with the fields that their
     /// types read but do not write, in the order in which they were given.
-    pub(crate) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
-        match self.shared() {
-            Some(arguments) => Ok(Cow::Borrowed(arguments)),
-            None => self.write_arguments(),
+    pub(crate) fn arguments(&self) -> Result<&Json, Fault> {
+        let made = match self {
+            Self::Function { arguments, .. } => arguments,
+            Self::Worker(worker) => return Ok(&worker.arguments),
+        };
+        if let Some(arguments) = made.get() {
+            return Ok(arguments);
         }
+        let written = self.write_arguments()?;
+        Ok(made.get_or_init(|| written))
     }
 
-    /// Returns the arguments, if they were made before.
-    fn shared(&self) -> Option<&Arc<Value>> {
+    /// Serializes the [arguments](Self::arguments), and registers their files with [`find_files`].
+    fn write_arguments(&self) -> Result<Json, Fault> {
         match self {
-            Self::Function { read, .. } => read.as_ref()?.shared.as_ref(),
-            Self::Worker(worker) => Some(&worker.arguments),
-        }
-    }
-
-    /// Makes the [arguments](Self::arguments), and their files known to [`find_files`].
-    fn write_arguments(&self) -> Result<Cow<'_, Value>, Fault> {
-        match self {
-            Self::Function { start, read, unordered } => {
-                let written = start.written()?;
-                Ok(Cow::Owned(match read {
-                    Some(read) => completed(written, &read.given, unordered.as_deref()),
-                    None => written,
-                }))
+            Self::Function { start, given: None, .. } => start.arguments(),
+            Self::Function { start, given: Some(given), unordered, .. } => {
+                Ok(completed(start.arguments()?.into_value(), given, unordered.as_deref()).into())
             }
-            Self::Worker(worker) => Ok(Cow::Borrowed(&worker.arguments)),
+            Self::Worker(worker) => Ok(worker.arguments.clone()),
         }
-    }
-
-    /// Returns the [arguments](Self::arguments), which are made once.
-    pub(crate) fn share_arguments(&mut self) -> Result<Arc<Value>, Fault> {
-        if let Some(arguments) = self.shared() {
-            return Ok(Arc::clone(arguments));
-        }
-        let made = Arc::new(self.write_arguments()?.into_owned());
-        if let Self::Function { read: Some(read), .. } = self {
-            read.shared = Some(Arc::clone(&made));
-        }
-        Ok(made)
     }
 
     /// Returns the [arguments](Self::arguments) in normal form: equal calls have equal ones.
     pub(crate) fn normal_arguments(&self) -> Result<Cow<'_, Value>, Fault> {
-        let arguments = self.arguments()?;
+        let arguments = self.arguments()?.value();
         Ok(match self.unordered() {
-            Some(schema) => Cow::Owned(schema.canonical(arguments.into_owned())),
-            None => arguments,
+            Some(schema) => Cow::Owned(schema.canonical(arguments.clone())),
+            None => Cow::Borrowed(arguments),
         })
     }
 
-    /// Returns the [arguments](Self::normal_arguments) in normal form, made once where they are those of the call.
-    pub(crate) fn share_normal_arguments(&mut self) -> Result<Arc<Value>, Fault> {
-        let arguments = self.share_arguments()?;
+    /// Returns the [arguments](Self::normal_arguments) in normal form, shared with the call where they are those of it.
+    pub(crate) fn share_normal_arguments(&self) -> Result<Arc<Value>, Fault> {
+        let arguments = self.arguments()?.shared_value();
         Ok(match self.unordered() {
-            Some(schema) => Arc::new(schema.canonical(Value::clone(&arguments))),
-            None => arguments,
+            Some(schema) => Arc::new(schema.canonical(Value::clone(arguments))),
+            None => Arc::clone(arguments),
         })
     }
 
@@ -228,27 +203,17 @@ impl Prepared {
         }
     }
 
-    /// Returns the [arguments](Self::arguments) for the event of the call's start: as text if they were decoded from text.
-    pub(crate) fn arguments_of_event(&mut self) -> Result<EventValue, Fault> {
-        let text = match self {
-            // Nothing was kept to compare with, and nothing is sorted.
-            Self::Function { start, read: None, unordered: None } => start.written_as_text(),
-            _ => None,
-        };
-        match text {
-            Some(text) => Ok(EventValue::from_json(text)),
-            None => self.share_arguments().map(EventValue::from_shared),
-        }
+    /// Returns the [arguments](Self::arguments) for the event of the call's start.
+    pub(crate) fn arguments_of_event(&self) -> Result<EventValue, Fault> {
+        self.arguments().cloned().map(EventValue::from_json)
     }
 
     /// Returns the arguments as the approver sees them.
     pub(crate) fn shown(&self) -> Result<DisplayedArguments, Fault> {
         let (arguments, found) = find_files(|| self.write_arguments());
-        let arguments = arguments?.into_owned();
+        let arguments = arguments?.into_value();
         let (given, has_files) = match self {
-            Self::Function { start, read, .. } => {
-                (read.as_ref().map(|read| &read.given), start.has_files() || !found.is_empty())
-            }
+            Self::Function { start, given, .. } => (given.as_deref(), start.has_files() || !found.is_empty()),
             Self::Worker(worker) => (Some(&worker.given), worker.has_files),
         };
         let given = given.filter(|given| !is_contained(given, &arguments)).cloned();
@@ -260,19 +225,20 @@ impl Prepared {
     }
 }
 
-/// Returns a copy of the arguments before decoding: the order of a Rust type's sets and maps has no meaning.
+/// Returns a copy of the arguments before decoding; sets and maps of a Rust type are sorted, since their order has no
+/// meaning.
 fn kept(tool: &Registered, given: &Given) -> Value {
     let copy = given.value.clone();
     if given.is_typed { tool.canonical(copy) } else { copy }
 }
 
-/// Returns encoded arguments with what only `given` has, in its order.
+/// Returns serialized arguments, completed with the fields that only `given` has, in its order.
 fn completed(mut written: Value, given: &Value, unordered: Option<&CheckedSchema>) -> Value {
     let Some(schema) = unordered else {
         add_unwritten(&mut written, given, false);
         return written;
     };
-    // In normal form, so that the items of sets are at the same positions in both.
+    // In normal form, the items of sets are at the same positions in both values.
     let (mut sorted, sorted_given) = (schema.canonical(written), schema.canonical(given.clone()));
     add_unwritten(&mut sorted, &sorted_given, true);
     sorted = schema.canonical(sorted);

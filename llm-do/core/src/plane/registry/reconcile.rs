@@ -11,7 +11,7 @@ use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 
-/// Returns a fault for each tool whose `reconcile` cannot be asked.
+/// Returns a fault for each tool whose `reconcile` tool is unusable.
 pub(super) fn faults(items: &BTreeMap<Arc<str>, Arc<Registered>>) -> Vec<String> {
     let faults = items.values().filter_map(|item| {
         let fault = fault(items, item, item.reconcile()?)?;

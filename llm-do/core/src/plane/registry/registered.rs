@@ -1,4 +1,4 @@
-//! One item of the registry, with what is derived from its definition once.
+//! One item of the registry, with the data that is derived from its definition once.
 
 mod sources;
 mod types;
@@ -31,15 +31,16 @@ pub struct Registered {
     pub(crate) place: Option<usize>,
     kind: ItemKind,
     pub(super) effect: Effect,
-    /// What it declares itself, if a policy declares another effect.
+    /// Its declared effect, if a policy declares another effect.
     replaced_effect: Option<Effect>,
-    /// What is done about a call whose outcome is not known, if its source or a policy has a setting.
+    /// What happens to a call with an unknown outcome, if its source or a policy has a setting.
     pub(super) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened.
     reconcile: Option<Arc<str>>,
+    max_result: Option<u64>,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
-    /// What it may call; `None` for everything.
+    /// Its callees; `None` for all items.
     #[doc(hidden)]
     pub declared: Option<Arc<Declared>>,
     /// The instances that a call of it opens, in order.
@@ -52,9 +53,9 @@ pub struct Registered {
     approval: Option<DeclaredRule>,
     /// The template for the one-line summary of a call.
     summary: Option<Arc<str>>,
-    /// The definition that its macro registered, if one did.
+    /// The definition that its macro registered, if any.
     linked: Option<&'static ToolDef>,
-    /// The tool that it is another name of.
+    /// The tool of which it is an alias.
     alias_of: Option<Arc<str>>,
     variant: OnceLock<Variant>,
     /// The worker file that it was loaded from, in normalized form.
@@ -64,7 +65,7 @@ pub struct Registered {
     reads_text: OnceLock<bool>,
 }
 
-/// What runs when the item is called.
+/// The implementation of an item.
 #[derive(Debug)]
 pub(crate) enum Code {
     /// A function, which decodes its arguments first.
@@ -94,13 +95,13 @@ impl Registered {
         &self.description
     }
 
-    /// Returns what a call may change: for a worker, all that its tools may change, unless it states another effect.
+    /// Returns the possible effect of a call: for a worker, all effects of its tools, unless it declares another one.
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect
     }
 
-    /// Returns what it declares itself that a call may change.
+    /// Returns the effect that it declares itself.
     pub(crate) fn declared_effect(&self) -> Effect {
         self.replaced_effect.unwrap_or(self.effect)
     }
@@ -110,27 +111,32 @@ impl Registered {
         self.replaced_effect.is_some()
     }
 
-    /// Replaces the effect that it declares by that of a policy.
+    /// Replaces its declared effect with that of a policy.
     pub(super) fn set_effect(&mut self, effect: Effect) {
         self.replaced_effect = Some(self.declared_effect());
         self.effect = effect;
     }
 
-    /// Returns what is done about a call whose outcome is not known; `None` for what the runtime does.
+    /// Returns what happens to a call with an unknown outcome; `None` for the setting of the runtime.
     #[doc(hidden)]
     #[must_use]
     pub fn on_unknown(&self) -> Option<OnUnknown> {
         self.on_unknown
     }
 
-    /// Returns the name of the read-only tool that finds out whether a call has happened, if it has one.
+    /// Returns the name of the read-only tool that finds out whether a call has happened, if any.
     pub(crate) fn reconcile(&self) -> Option<&str> {
         self.reconcile.as_deref()
     }
 
-    /// Returns whether it is a tool of a toolset that comes with this crate.
-    #[cfg(feature = "mcp")]
+    /// Returns how many bytes a model gets of a result, if it sets that itself.
+    pub(crate) fn max_result(&self) -> Option<u64> {
+        self.max_result
+    }
+
+    /// Returns whether it is a tool of a toolset in this crate.
     #[doc(hidden)]
+    #[must_use]
     pub fn is_of_this_crate(&self) -> bool {
         matches!(self.origin, Origin::Source(location) if location.is_of_this_crate())
     }
@@ -194,7 +200,7 @@ impl Registered {
         self.takes_prompt
     }
 
-    /// Returns the names of the tools that it may call, as a model sees them; `None` if it may call everything.
+    /// Returns the names of its callees, as a model sees them; `None` for all items.
     #[must_use]
     pub fn declared(&self) -> Option<impl Iterator<Item = &str>> {
         self.declared.as_deref().map(|declared| declared.iter().map(|tool| &*tool.shown))
@@ -224,17 +230,17 @@ impl Registered {
         self.file.is_some()
     }
 
-    /// Returns the name by which policies and toolsets know it, besides its own: that of the tool it is another name of.
+    /// Returns the second name that policies and toolsets may use for it: that of the tool of which it is an alias.
     pub(crate) fn alias_of(&self) -> Option<&str> {
         self.alias_of.as_deref()
     }
 
-    /// Returns the approval rule in its source, if there is one.
+    /// Returns the approval rule in its source, if any.
     pub(crate) fn approval(&self) -> Option<DeclaredRule> {
         self.approval
     }
 
-    /// Returns the function that shows what a call would do.
+    /// Returns the function that shows the effect of a call.
     pub(crate) fn preview(&self) -> Option<Preview> {
         self.linked.as_ref()?.preview
     }
@@ -253,7 +259,7 @@ impl Registered {
         }
     }
 
-    /// Returns the definition of a worker from run time, which distinguishes it from namesakes.
+    /// Returns the definition of a run-time worker, which distinguishes it from other workers with its name.
     pub(crate) fn variant(&self) -> Option<&Variant> {
         let plan = self.plan().filter(|_| self.place.is_none())?;
         Some(self.variant.get_or_init(|| {
@@ -264,7 +270,8 @@ impl Registered {
         }))
     }
 
-    /// Returns what identifies the server of a tool that is not in this program, with the server's definition of it.
+    /// Returns the identity of the server of a tool that is not in this program, with the server's definition of the
+    /// tool.
     pub(crate) fn server(&self) -> Option<&str> {
         match &self.code {
             Code::Value(tool) => tool.server.as_deref(),
@@ -272,12 +279,12 @@ impl Registered {
         }
     }
 
-    /// Returns whether it may make calls of its own.
+    /// Returns whether it may make calls.
     pub(crate) fn is_composite(&self) -> bool {
         self.linked.is_none_or(|def| def.is_composite || def.kind != ItemKind::Tool)
     }
 
-    /// Returns where the changes happen that a call of it makes.
+    /// Returns where the changes of a call happen.
     #[doc(hidden)]
     pub fn acts(&self) -> Acts {
         match (&self.code, self.linked) {
@@ -287,9 +294,9 @@ impl Registered {
         }
     }
 
-    /// Returns whether all that a call of it changes are calls and effects, which a dry run judges themselves.
+    /// Returns whether all changes of a call are nested calls and effects, which a dry run judges one by one.
     ///
-    /// Another tool in steps may change something in its body too.
+    /// The body of another tool with separate steps may make further changes.
     pub(crate) fn changes_by_steps_only(&self) -> bool {
         let is_of_this_crate = || self.linked.is_some_and(|def| def.location.is_of_this_crate());
         match (self.kind, self.acts()) {
@@ -299,13 +306,13 @@ impl Registered {
         }
     }
 
-    /// Returns whether a call of it that is made twice may do harm.
+    /// Returns whether a repeated call may do harm.
     #[doc(hidden)]
     pub fn must_not_repeat(&self) -> bool {
         !matches!(self.effect, Effect::ReadOnly | Effect::Idempotent)
     }
 
-    /// Returns whether its arguments can be decoded straight from their text.
+    /// Returns whether its arguments can be decoded directly from their text.
     pub(super) fn reads_text(&self, decode: &Decode) -> bool {
         *self.reads_text.get_or_init(decode.reads_text)
     }
@@ -327,14 +334,14 @@ impl Registered {
 
     /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.
     ///
-    /// Other schemas were refused before.
+    /// Schemas from other sources were refused before this check.
     #[cfg(not(feature = "json-schema"))]
     pub(super) fn schema_fault(&self) -> Option<String> {
         let output = match &self.code {
             Code::Worker(plan) => plan.shape().schema.unsupported(),
             Code::Function(_) | Code::Value(_) => None,
         };
-        // Types that alone decide what is valid need no schema for it, so theirs is not written here.
+        // If the types alone decide which arguments are valid, their schema is not required, and not built here.
         let is_decided_by_types = matches!(&self.code, Code::Function(decode) if self.reads_text(decode));
         let arguments = Some(&self.arguments).filter(|_| !is_decided_by_types);
         let of_arguments = arguments.and_then(|schema| schema.unsupported()).map(|keyword| ("arguments", keyword));

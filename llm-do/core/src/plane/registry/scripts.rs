@@ -20,7 +20,8 @@ struct Item {
 }
 
 impl Registry {
-    /// Returns this registry with a script in place of the tool of its name, which nothing may call; returns all faults of the script.
+    /// Returns this registry with a script in place of the tool with its name, without callers; returns all faults of
+    /// the script.
     pub(crate) fn with_script(&self, tool: FunctionTool) -> Result<Self, Vec<String>> {
         let mut faults = tool.faults();
         let source = tool.toolsets.as_deref().map(by_name).unwrap_or_default();
@@ -31,7 +32,7 @@ impl Registry {
         item.instances = names.instances(&declared);
         item.declared = Some(Arc::new(names.declared(declared)));
         item.effect = effects::of_item(&item, &self.tools);
-        // Approvals find the rules of an item by its place, so the order must stay.
+        // Approvals find the rules of an item by its place, so the order must not change.
         item.place = self.tools.get(&name).and_then(|replaced| replaced.place);
         if !faults.is_empty() {
             return Err(faults);
@@ -98,7 +99,7 @@ pub(super) fn callees(name: &str, items: &BTreeMap<Arc<str>, Arc<Registered>>) -
 }
 
 impl Registered {
-    /// Returns what a script needs to know to call it by this name.
+    /// Returns the facts that a script needs to call the item by this name.
     pub(crate) fn as_callee(&self, shown: &Arc<str>) -> ScriptCallee {
         ScriptCallee {
             shown: Arc::clone(shown),

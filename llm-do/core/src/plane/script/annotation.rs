@@ -9,10 +9,10 @@ use super::fault::Faults;
 use super::literal::value_of;
 use super::types::Type;
 
-/// What an annotation may be, for faults.
+/// The supported annotations, for faults.
 pub(super) const TYPES: &str =
     "str, int, float, bool, None, list, dict, tuple, Literal, Optional, Union, a TypedDict or a dataclass of this file";
-/// How deeply aliases may refer to each other.
+/// The maximum depth of aliases that refer to each other.
 const MAX_ALIASES: usize = 16;
 
 /// The names that annotations may use.
@@ -28,18 +28,18 @@ pub(super) struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Returns the type of an annotation; `what` describes where it stands. Faults are added.
+    /// Returns the type of an annotation; `what` describes its position. Faults are added.
     pub(super) fn read(&self, annotation: &Expr, what: &str, faults: &mut Faults<'_>) -> Option<Type> {
-        self.of(annotation, 0).map_err(|(at, message)| faults.at(&at, format!("{what}: {message}"))).ok()
+        self.type_of(annotation, 0).map_err(|(at, message)| faults.at(&at, format!("{what}: {message}"))).ok()
     }
 
-    fn of(&self, annotation: &Expr, depth: usize) -> Result<Type, Fault> {
+    fn type_of(&self, annotation: &Expr, depth: usize) -> Result<Type, Fault> {
         match annotation {
             Expr::NoneLiteral(_) => Ok(Type::None),
             Expr::Name(name) => self.named(name.id.as_str(), annotation, depth),
             Expr::Attribute(attribute) => self.named(attribute.attr.as_str(), annotation, depth),
             Expr::BinOp(union) if union.op == Operator::BitOr => {
-                Ok(Type::Union(flat([self.of(&union.left, depth)?, self.of(&union.right, depth)?])))
+                Ok(Type::Union(flat([self.type_of(&union.left, depth)?, self.type_of(&union.right, depth)?])))
             }
             Expr::Subscript(subscript) => self.subscript(subscript, depth),
             // A name in quotes, for a class that is defined below.
@@ -63,8 +63,8 @@ impl Scope<'_> {
             _ if self.classes.contains(&name) => Type::Class(name.to_owned()),
             _ => match (self.aliases.get(name), self.unsupported.get(name)) {
                 (Some(alias), _) if depth < MAX_ALIASES => {
-                    // A fault belongs to the place that names the type, so each use is reported.
-                    self.of(alias, depth + 1).map_err(|(_, message)| (annotation.range(), message))?
+                    // The fault is reported at each use of the alias.
+                    self.type_of(alias, depth + 1).map_err(|(_, message)| (annotation.range(), message))?
                 }
                 (_, Some(reason)) => return Err((annotation.range(), reason.clone())),
                 _ => return Err(self.unknown(annotation)),
@@ -84,10 +84,10 @@ impl Scope<'_> {
             one => std::slice::from_ref(one),
         };
         match (name, items) {
-            ("list" | "List" | "Sequence" | "Iterable", [item]) => Ok(Type::List(Box::new(self.of(item, depth)?))),
-            ("Optional", [of]) => Ok(Type::Union(flat([self.of(of, depth)?, Type::None]))),
+            ("list" | "List" | "Sequence" | "Iterable", [item]) => Ok(Type::List(Box::new(self.type_of(item, depth)?))),
+            ("Optional", [of]) => Ok(Type::Union(flat([self.type_of(of, depth)?, Type::None]))),
             ("Union", of) => {
-                Ok(Type::Union(flat(of.iter().map(|ty| self.of(ty, depth)).collect::<Result<Vec<_>, _>>()?)))
+                Ok(Type::Union(flat(of.iter().map(|ty| self.type_of(ty, depth)).collect::<Result<Vec<_>, _>>()?)))
             }
             ("Literal", values) => values
                 .iter()
@@ -95,16 +95,18 @@ impl Scope<'_> {
                 .collect::<Option<_>>()
                 .map(Type::Literal)
                 .ok_or_else(|| (slice.range(), "`Literal` takes strings, whole numbers, booleans and None".to_owned())),
-            ("dict" | "Dict" | "Mapping", [key, value]) => match self.of(key, depth)? {
-                Type::Str | Type::Literal(_) => Ok(Type::Dict(Box::new(self.of(value, depth)?))),
+            ("dict" | "Dict" | "Mapping", [key, value]) => match self.type_of(key, depth)? {
+                Type::Str | Type::Literal(_) => Ok(Type::Dict(Box::new(self.type_of(value, depth)?))),
                 _ => Err((
                     key.range(),
                     "the keys of a dict must be `str`: those of JSON are; write `dict[str, ..]`".to_owned(),
                 )),
             },
-            ("tuple" | "Tuple", [item, Expr::EllipsisLiteral(_)]) => Ok(Type::TupleOf(Box::new(self.of(item, depth)?))),
+            ("tuple" | "Tuple", [item, Expr::EllipsisLiteral(_)]) => {
+                Ok(Type::TupleOf(Box::new(self.type_of(item, depth)?)))
+            }
             ("tuple" | "Tuple", items) => {
-                Ok(Type::Tuple(items.iter().map(|item| self.of(item, depth)).collect::<Result<_, _>>()?))
+                Ok(Type::Tuple(items.iter().map(|item| self.type_of(item, depth)).collect::<Result<_, _>>()?))
             }
             _ => Err(self.unknown(subscript)),
         }

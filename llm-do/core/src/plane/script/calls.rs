@@ -1,4 +1,4 @@
-//! The calls of code: bound to the names of arguments and noted until they are awaited, and made as calls of the plane.
+//! The calls of code: bound to the names of arguments, queued until they are awaited, and made as calls of the plane.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::values::{to_json, to_python};
 use crate::base::error::CallError;
 use crate::plane::context::CallContext;
 
-/// What code reads that reaches the outside without a tool.
+/// The error of code that accesses the outside without a tool.
 const OUTSIDE: &str = "scripts have no clock, files, environment or network; call a tool that has them";
 
 /// A call that code makes.
@@ -29,16 +29,16 @@ pub(super) struct Call {
 /// The answer to a call.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum CallAnswer {
     Value(Value),
     Exception(ExcType, String),
 }
 
-impl From<Answer> for ExtFunctionResult {
-    fn from(answer: Answer) -> Self {
+impl From<CallAnswer> for ExtFunctionResult {
+    fn from(answer: CallAnswer) -> Self {
         match answer {
-            Answer::Value(value) => to_python(value).into(),
-            Answer::Exception(kind, message) => MontyException::new(kind, Some(message)).into(),
+            CallAnswer::Value(value) => to_python(value).into(),
+            CallAnswer::Exception(kind, message) => MontyException::new(kind, Some(message)).into(),
         }
     }
 }
@@ -50,11 +50,11 @@ pub(super) struct MadeCalls {
     /// Whether the code awaits its calls.
     is_async: bool,
     made: usize,
-    /// In the order in which the code made them.
+    /// The calls in the order in which the code made them.
     waiting: Vec<(u32, Call)>,
 }
 
-/// A call, as the interpreter states it.
+/// A call as the interpreter reports it.
 #[derive(Debug)]
 pub(super) struct RawCall {
     pub(super) function: String,
@@ -64,12 +64,12 @@ pub(super) struct RawCall {
     pub(super) keywords: Vec<(MontyObject, MontyObject)>,
 }
 
-/// What becomes of a call.
+/// The next action after a call.
 #[derive(Debug)]
 pub(super) enum Disposition {
-    /// It is made now.
+    /// The call is made now.
     Make(Call),
-    /// The code continues with this, such as a fault, or the future of a call.
+    /// The code continues with this result, such as a fault, or the future of a call.
     Continue(ExtFunctionResult),
     /// The code ends.
     Abort(MontyException),
@@ -84,7 +84,7 @@ impl MadeCalls {
         self.made == 0
     }
 
-    /// Returns what a name is that the code does not define.
+    /// Returns the meaning of a name that the code does not define.
     pub(super) fn look_up(&self, name: &str, object: Option<MontyUuid>) -> NameLookupResult {
         match self.callees.get(name).filter(|_| object.is_none()) {
             Some(tool) => NameLookupResult::Value(MontyObject::Function {
@@ -95,7 +95,7 @@ impl MadeCalls {
         }
     }
 
-    /// Notes a call, and decides what becomes of it.
+    /// Adds a call, and decides how to continue.
     pub(super) fn add(&mut self, call: RawCall) -> Disposition {
         let RawCall { function, object, id, positional, keywords } = call;
         let Some(callee) = self.callees.get(&function).filter(|_| object.is_none()) else {
@@ -119,7 +119,7 @@ impl MadeCalls {
         Disposition::Continue(ExtFunctionResult::Future(id))
     }
 
-    /// Takes the calls that the code awaits, with their ids.
+    /// Removes and returns the calls that the code awaits, with their ids.
     pub(super) fn awaited(&mut self, pending: &[u32]) -> (Vec<u32>, Vec<Call>) {
         let (awaited, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.waiting).into_iter().partition(|(id, _)| pending.contains(id));
@@ -137,7 +137,7 @@ impl MadeCalls {
     }
 }
 
-/// Returns the refusal of what reaches the outside without a tool.
+/// Returns the error for access to the outside without a tool.
 pub(super) fn refusal() -> MontyException {
     MontyException::new(ExcType::PermissionError, Some(OUTSIDE.to_owned()))
 }
@@ -152,7 +152,7 @@ fn check_size(function: &str, arguments: Value) -> Result<Value, String> {
     }
 }
 
-/// Makes one object of the arguments: positional ones have the names of the stub.
+/// Builds the object of the arguments; positional arguments get the names of the stub.
 fn bind(
     function: &str,
     callee: &ScriptCallee,
@@ -181,13 +181,13 @@ fn bind(
     Ok(Value::Object(bound))
 }
 
-/// Makes calls: neighbours that are read-only concurrently, all other calls one by one; adds the errors that they raise in
-/// the code to `errors`. An error that stops the code is returned.
+/// Makes calls: adjacent read-only calls concurrently, all other calls one by one. Adds the errors that they raise in
+/// the code to `errors`; returns an error that stops the code.
 pub(super) async fn make(
     ctx: &CallContext,
     calls: Vec<Call>,
     errors: &mut Vec<CallError>,
-) -> Result<Vec<Answer>, CallError> {
+) -> Result<Vec<CallAnswer>, CallError> {
     let mut answers = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();
     while let Some(first) = calls.next() {
@@ -206,14 +206,14 @@ pub(super) async fn make(
     Ok(answers)
 }
 
-fn answer(result: Result<Value, CallError>, errors: &mut Vec<CallError>) -> Result<Answer, CallError> {
+fn answer(result: Result<Value, CallError>, errors: &mut Vec<CallError>) -> Result<CallAnswer, CallError> {
     match result {
-        Ok(value) => Ok(Answer::Value(value)),
+        Ok(value) => Ok(CallAnswer::Value(value)),
         Err(error) => match raised(&error) {
             Raised::Stop => Err(error),
             Raised::Exception(kind, message) => {
                 errors.push(error);
-                Ok(Answer::Exception(kind, message))
+                Ok(CallAnswer::Exception(kind, message))
             }
         },
     }

@@ -12,16 +12,16 @@ use super::stubs::Stubs;
 use crate::base::mutex::IgnorePoison;
 use crate::observe::journal::digest;
 
-/// The number of scripts whose findings are kept.
+/// The maximum number of scripts with cached findings.
 const MAX_KEPT: usize = 1024;
-/// Built-in functions that scripts do not have, for reasons of their own.
+/// Built-in functions that scripts do not have, for individual reasons.
 const DYNAMIC: [&str; 6] = ["`open`", "`input`", "`eval`", "`exec`", "`compile`", "`__import__`"];
 const STUBS: &str = "stubs.pyi";
 const SCRIPT: &str = "main.py";
 
-/// One checker for the process, since it keeps what it knows of the library.
+/// The only checker of the process, since it caches the standard library.
 static CHECKER: LazyLock<Mutex<TypeChecker>> = LazyLock::new(Mutex::default);
-/// What was found, by the digest of the script and its stubs.
+/// The findings, by the digest of the script and its stubs.
 static FOUND: LazyLock<Mutex<HashMap<String, Arc<[Finding]>>>> = LazyLock::new(Mutex::default);
 
 /// A fault that the checker found.
@@ -31,7 +31,7 @@ struct Finding {
     message: String,
 }
 
-/// Checks the text of a script against that of its stubs: returns what the checker reports, or why it cannot.
+/// Checks the text of a script against its stubs: returns the output of the checker, or the reason of its failure.
 pub(crate) type CheckTypes<'a> = dyn FnMut(&str, &str) -> Result<String, String> + 'a;
 
 /// Returns the faults of a script, each with its place in `file`.
@@ -47,7 +47,8 @@ pub(super) fn check(
     faults(file, text, "", stubs, dict_classes, check_types)
 }
 
-/// Checks code that runs after other code, which ends with a line end and whose names it may use; needs a large stack.
+/// Checks code that runs after the code `before`, which ends with a line end and whose names it may use; needs a large
+/// stack.
 pub(super) fn check_after(file: &str, text: &str, before: &str, stubs: &Stubs, dict_classes: &[String]) -> Vec<String> {
     faults(file, text, before, stubs, dict_classes, &mut in_process)
 }
@@ -91,10 +92,10 @@ fn keep(key: String, found: &Arc<[Finding]>) {
     kept.insert(key, Arc::clone(found));
 }
 
-/// Checks in this process, for as long as it takes; needs a large stack.
+/// Checks in this process, without a timeout; needs a large stack.
 pub(crate) fn in_process(text: &str, module: &str) -> Result<String, String> {
     let mut checker = CHECKER.lock().ignore_poison();
-    // Its JSON has proposed changes too, and panics where one begins inside a character.
+    // The JSON format also contains proposed changes, and panics if one begins inside a character.
     let config = TypeCheckingConfig { format: TypeCheckingFormat::Concise, color: false };
     let (script, stubs_file) = (SourceFile::new(text, SCRIPT), SourceFile::new(module, STUBS));
     let found = checker.run(&script, Some(&stubs_file), config)?.map(|found| found.to_string()).unwrap_or_default();
@@ -102,12 +103,12 @@ pub(crate) fn in_process(text: &str, module: &str) -> Result<String, String> {
     Ok(found)
 }
 
-/// Returns the findings in what the checker reports.
+/// Returns the findings in the output of the checker.
 fn findings(found: &str, typed_dicts: &[&str]) -> Arc<[Finding]> {
     diagnostics(found).into_iter().filter_map(|found| found.into_finding(typed_dicts)).collect()
 }
 
-/// A fault as the checker reports it.
+/// A fault in the output of the checker.
 #[derive(Debug)]
 struct Diagnostic {
     code: String,
@@ -115,7 +116,7 @@ struct Diagnostic {
     place: Place,
 }
 
-/// Reads what the checker reports; a line that begins no diagnostic continues the last one.
+/// Parses the output of the checker; a line that begins no diagnostic continues the last one.
 fn diagnostics(found: &str) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     for line in found.lines() {
@@ -143,7 +144,7 @@ impl Diagnostic {
         Some(Self { code: code.to_owned(), message: message.to_owned(), place })
     }
 
-    /// Returns the finding in our words; `None` for a wrong alarm.
+    /// Returns the finding in the words of this crate; `None` for a false alarm.
     fn into_finding(self, typed_dicts: &[&str]) -> Option<Finding> {
         if is_wrong_alarm(&self.message, typed_dicts) {
             return None;
@@ -164,7 +165,8 @@ impl Diagnostic {
     }
 }
 
-/// Returns whether a message is only about a `TypedDict` in place of `dict[str, Any]`, which are one type when a script runs.
+/// Returns whether a message is only about a `TypedDict` in place of `dict[str, Any]`, which are the same type at run
+/// time.
 fn is_wrong_alarm(message: &str, typed_dicts: &[&str]) -> bool {
     let mut quoted = message.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let (Some(found), Some(expected)) = (quoted.pop(), quoted.pop()) else { return false };

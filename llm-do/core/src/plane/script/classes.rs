@@ -21,7 +21,7 @@ pub(super) fn scope<'a>(text: &'a str, body: &'a [Stmt]) -> Scope<'a> {
     let mut scope = Scope { text, ..Scope::default() };
     for statement in body {
         match statement {
-            Stmt::ClassDef(class) => match Kind::of(class) {
+            Stmt::ClassDef(class) => match Kind::from_class(class) {
                 Kind::Plain(reason) => drop(scope.unsupported.insert(class.name.as_str(), reason)),
                 Kind::TypedDict { .. } | Kind::Dataclass => scope.classes.push(class.name.as_str()),
             },
@@ -41,7 +41,7 @@ pub(super) fn read(scope: &Scope<'_>, body: &[Stmt], faults: &mut Faults<'_>) ->
     let mut classes = Classes::new();
     for statement in body {
         let Stmt::ClassDef(class) = statement else { continue };
-        let kind = Kind::of(class);
+        let kind = Kind::from_class(class);
         let is_total = match kind {
             Kind::Plain(_) => continue,
             Kind::TypedDict { is_total } => Some(is_total),
@@ -52,18 +52,18 @@ pub(super) fn read(scope: &Scope<'_>, body: &[Stmt], faults: &mut Faults<'_>) ->
     classes
 }
 
-/// What a class is to the schemas.
+/// The role of a class in the schemas.
 enum Kind {
     TypedDict {
         is_total: bool,
     },
     Dataclass,
-    /// Without a schema, with the reason.
+    /// A class without a schema, with the reason.
     Plain(String),
 }
 
 impl Kind {
-    fn of(class: &StmtClassDef) -> Self {
+    fn from_class(class: &StmtClassDef) -> Self {
         let arguments = class.arguments.as_deref();
         let bases = arguments.map_or(&[][..], |arguments| &*arguments.args);
         if class.decorator_list.iter().any(|decorator| is_dataclass(&decorator.expression)) {
@@ -97,7 +97,7 @@ fn is_dataclass(decorator: &Expr) -> bool {
     }
 }
 
-/// Returns the name of `name` and of `module.name`.
+/// Returns the last part of `name` or `module.name`.
 fn last_name(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Name(name) => Some(name.id.as_str()),
@@ -117,7 +117,7 @@ pub(super) fn alias_values(body: &[Stmt]) -> impl Iterator<Item = TextRange> {
 /// Returns the classes that are dictionaries when the script runs.
 pub(super) fn dict_classes(body: &[Stmt]) -> Vec<DictClass> {
     let classes = body.iter().filter_map(|statement| match statement {
-        Stmt::ClassDef(class) if matches!(Kind::of(class), Kind::TypedDict { .. }) => Some(class),
+        Stmt::ClassDef(class) if matches!(Kind::from_class(class), Kind::TypedDict { .. }) => Some(class),
         _ => None,
     });
     classes.map(|class| DictClass { name: class.name.to_string(), range: class.range() }).collect()
@@ -137,7 +137,7 @@ fn is_type(value: &Expr) -> bool {
 
 /// Reads a class; `is_total` is whether the keys of a `TypedDict` are required, `None` for a dataclass.
 fn read_class(scope: &Scope<'_>, class: &StmtClassDef, is_total: Option<bool>, faults: &mut Faults<'_>) -> Class {
-    let doc = docstring::of(&class.body);
+    let doc = docstring::of_body(&class.body);
     let mut fields = Vec::new();
     for statement in &class.body {
         let Stmt::AnnAssign(field) = statement else { continue };

@@ -30,7 +30,7 @@ pub(super) fn literal(body: &[Stmt]) -> Option<&ruff_python_ast::ExprStringLiter
 }
 
 /// Parses the docstring of a body.
-pub(super) fn of(body: &[Stmt]) -> Docstring {
+pub(super) fn of_body(body: &[Stmt]) -> Docstring {
     literal(body).map(|literal| parse(literal.value.to_str())).unwrap_or_default()
 }
 
@@ -111,16 +111,16 @@ fn unindented(text: &str) -> Vec<String> {
     first.chain(rest).collect()
 }
 
-/// Where front matter stands that is not read.
+/// The position of front matter that is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misplaced {
     /// It has no closing line `---`.
     Open,
-    /// It stands below other text.
+    /// It is below other text.
     Below,
 }
 
-/// Returns why the front matter of a docstring is not read, if it has some.
+/// Returns why the front matter of a docstring is not read, if so.
 ///
 /// Lines between two `---` below other text are front matter if they set one of `keys`, and otherwise a part of the description.
 pub(super) fn misplaced(body: &[Stmt], keys: &[&str]) -> Option<Misplaced> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::program::UNSURE;
 use crate::base::error::{BoxError, CallError, Unsure, chain};
 
-/// What a call's error is to the script.
+/// The effect of a call's error on the script.
 pub(super) enum Raised {
     /// An exception, which the script may handle.
     Exception(ExcType, String),
@@ -18,7 +18,7 @@ pub(super) enum Raised {
     Stop,
 }
 
-/// Returns what an error of a call is to the script.
+/// Returns the effect of a call's error on the script.
 pub(super) fn raised(error: &CallError) -> Raised {
     let kind = match error.innermost() {
         CallError::Unsure { reason, .. } => {
@@ -35,8 +35,8 @@ pub(super) fn raised(error: &CallError) -> Raised {
     };
     let text = error.model_message();
     match error {
-        // The text is all that a journal keeps, so the kind is found in it: a replay raises the same. Not in the reason of a
-        // denial, which is a person's.
+        // A journal stores only the text, so the kind is parsed from it, and a replay raises the same kind. The reason
+        // of a denial is not parsed, since a person wrote it.
         CallError::Failed { source, .. } if kind != ExcType::PermissionError => {
             match of_text(&chain(source.as_ref())) {
                 Some((kind, message)) => Raised::Exception(kind, message),
@@ -87,18 +87,18 @@ pub(super) fn ended(exception: &Exception, made: Vec<CallError>) -> BoxError {
     let why = exception.message.strip_prefix(UNSURE).and_then(|text| text.strip_prefix(": "));
     match why.filter(|_| exception.kind == ExcType::Exception) {
         Some(why) => Unsure::new(why).into(),
-        None => ScriptError::of(exception, made).into(),
+        None => ScriptError::from_exception(exception, made).into(),
     }
 }
 
-/// Stands before the place of an exception.
+/// The text before the place of an exception.
 const PLACE: &str = " (in ";
 
 /// An exception that ended a script.
 #[derive(Debug)]
 pub(crate) struct ScriptError {
     text: String,
-    /// The error of the call that raised it, if one did.
+    /// The error of the call that raised it, if any.
     source: Option<CallError>,
 }
 
@@ -108,14 +108,14 @@ impl ScriptError {
     }
 
     /// Returns the error of an exception; `made` are the errors that calls raised in the script.
-    fn of(exception: &Exception, made: Vec<CallError>) -> Self {
+    fn from_exception(exception: &Exception, made: Vec<CallError>) -> Self {
         let Exception { kind, message, place } = exception;
         let is_cause = |error: &CallError| match raised(error) {
             Raised::Exception(raised, text) => raised == *kind && text == *message,
             Raised::Stop => false,
         };
         let source = made.into_iter().rev().find(is_cause);
-        // The text of the cause follows.
+        // The text of the cause follows it.
         let text = if source.is_some() { format!("in {place}") } else { format!("{kind}: {message}{PLACE}{place})") };
         Self { text, source }
     }

@@ -1,4 +1,4 @@
-//! Runs a compiled script on a thread of its own, step by step: it waits for each call that it makes.
+//! Runs a compiled script on a separate thread, step by step: it waits for each call that it makes.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,20 +9,20 @@ use monty_types::{MontyException, MontyObject, PrintWriter, ResourceTracker};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::calls::{Answer, Call, Disposition, MadeCalls, RawCall, refusal};
+use super::calls::{Call, CallAnswer, Disposition, MadeCalls, RawCall, refusal};
 use super::limits::{self, STACK};
 use super::names::Callees;
 use super::printer::Printer;
 use super::values::{to_json, to_python};
 
-/// What a script does next.
+/// A step of a script.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// It printed a line.
+    /// The script printed a line.
     Printed(String),
-    /// It makes these calls, and waits for all of their answers.
+    /// The script makes these calls, and waits for all of their answers.
     Calls(Vec<Call>),
-    /// It has ended: with its result, or with the exception that ended it.
+    /// The script has ended, with its result or an exception.
     Ended(Result<Value, Ending>),
 }
 
@@ -30,17 +30,17 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) enum Ending {
     Exception(MontyException),
-    /// It broke a rule of scripts.
+    /// The script broke a rule.
     Fault(String),
 }
 
-/// The other side of a running script.
+/// A handle to a running script.
 pub(super) struct Running {
     pub(super) steps: UnboundedReceiver<Step>,
-    pub(super) answers: Sender<Vec<Answer>>,
+    pub(super) answers: Sender<Vec<CallAnswer>>,
 }
 
-/// Starts a script; it ends when its other side is dropped.
+/// Starts a script; dropping the handle ends it.
 pub(super) fn start(
     program: MontyRun,
     inputs: Vec<Value>,
@@ -66,12 +66,12 @@ pub(super) fn start(
 
 struct Interpreter {
     steps: UnboundedSender<Step>,
-    answers: Receiver<Vec<Answer>>,
+    answers: Receiver<Vec<CallAnswer>>,
     printer: Printer,
     calls: MadeCalls,
 }
 
-/// What the interpreter does next; `None` if its call has ended.
+/// The next action of the interpreter; `None` if its call has ended.
 type Next = Option<Result<RunProgress, MontyException>>;
 
 impl Interpreter {
@@ -97,7 +97,7 @@ impl Interpreter {
         }
     }
 
-    /// Makes a call, or notes it until the script awaits it.
+    /// Makes a call, or queues it until the script awaits it.
     fn call(&mut self, mut call: FunctionCall) -> Next {
         let raw = RawCall {
             function: std::mem::take(&mut call.function_name),
@@ -116,8 +116,8 @@ impl Interpreter {
         Some(call.resume(result, PrintWriter::Callback(&mut self.printer)))
     }
 
-    /// Makes the calls that the script awaits, and returns all answers in the order of the calls, so that a replay takes the same
-    /// way.
+    /// Makes the calls that the script awaits, and returns all answers in the order of the calls, so that a replay has
+    /// the same order.
     fn resolve(&mut self, futures: ResolveFutures) -> Next {
         let (ids, calls) = self.calls.awaited(futures.pending_call_ids());
         let answers = self.ask(calls)?;
@@ -126,7 +126,7 @@ impl Interpreter {
     }
 
     /// Waits for the answers to calls; `None` if its call has ended.
-    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<Answer>> {
+    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<CallAnswer>> {
         self.steps.send(Step::Calls(calls)).ok()?;
         let answers = self.answers.recv().ok()?;
         self.printer.begin();

@@ -39,7 +39,7 @@ impl LinkedScript {
             faults.into_iter().map(|fault| format!("{}: {fault}", script.file)).collect()
         };
         let callees = Callees::new(tools).map_err(named)?;
-        let stubs = Stubs::of(&callees, script.is_async);
+        let stubs = Stubs::new(&callees, script.is_async);
         let mut faults = checker::check(&script.file, &script.text, &stubs, &script.dict_classes, check_types);
         faults.extend(nested_calls::faults(&script.file, &script.text, &callees));
         if !faults.is_empty() {
@@ -47,7 +47,7 @@ impl LinkedScript {
         }
         Ok(Self {
             output: CheckedSchema::new(&script.output).untrusted(),
-            // The interpreter is part of what a replay must repeat.
+            // The version is included, since a replay must run in the same interpreter.
             digest: digest(&json!([script.text, monty_types::MONTY_VERSION])),
             callees: Arc::new(callees),
             script: Arc::clone(script),
@@ -60,14 +60,14 @@ impl LinkedScript {
         let program = self.script.program();
         let mut running =
             interpreter::start(program, vec![arguments], Arc::clone(&self.callees), self.script.is_async)?;
-        // The errors that calls raised in the script, of which one may be why it ends.
+        // The errors that calls raised in the script; one may be the cause of its end.
         let mut made = Vec::new();
         while let Some(step) = running.steps.recv().await {
             match step {
                 Step::Printed(line) => ctx.progress(line),
                 Step::Calls(calls) => {
                     let answers = calls::make(ctx, calls, &mut made).await?;
-                    // Without a receiver the script has ended, as the next step states.
+                    // Without a receiver the script has ended, which the next step reports.
                     _ = running.answers.send(answers);
                 }
                 Step::Ended(Ok(value)) => return self.checked(value),
@@ -86,7 +86,7 @@ impl LinkedScript {
         Ok(value)
     }
 
-    /// Records which script runs; on a replay, it must be the same.
+    /// Records the digest of the script; on a replay, it must be equal.
     async fn check_digest(&self, ctx: &CallContext) -> Result<(), CallError> {
         if ctx.journal().is_none() {
             return Ok(());

@@ -44,7 +44,7 @@ impl Callees {
         self.by_name.get(name)
     }
 
-    /// Returns the name as it is kept, if it is that of a tool.
+    /// Returns the stored name, if it is that of a tool.
     pub(super) fn get_key(&self, name: &str) -> Option<&str> {
         self.by_name.get_key_value(name).map(|(name, _)| name.as_str())
     }
@@ -57,7 +57,7 @@ impl Callees {
     }
 }
 
-/// Returns a name in which only letters, digits and `_` are left.
+/// Returns a name in which all characters other than letters, digits and `_` are replaced.
 pub(crate) fn identifier(name: &str) -> String {
     let mut identifier: String =
         name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();

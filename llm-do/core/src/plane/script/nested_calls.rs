@@ -1,4 +1,4 @@
-//! Calls of tools at places where the interpreter cannot wait: found before the script runs, since they would fail after
+//! Finds calls of tools at places where the interpreter cannot wait, before the script runs: they would fail after
 //! other calls had effects.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,11 +48,11 @@ fn find(module: &ModModule, callees: &Callees, faults: &mut Faults<'_>) {
     }
 }
 
-/// Collects which functions of the script call which names.
+/// Collects the functions of the script, with the names that they call.
 struct Functions<'a> {
     callees: &'a Callees,
     calls: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    /// The functions around what is visited, outermost first.
+    /// The functions around the visited node, outermost first.
     around: Vec<&'a str>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Looks at a function that a built-in calls.
+    /// Visits a function that a built-in calls.
     fn function(&mut self, function: &'a Expr, place: &str) {
         match function {
             Expr::Name(name) => {
@@ -136,8 +136,8 @@ impl<'a> Finder<'a> {
     }
 
     /// Finds the tools that are called in a body.
-    fn body(&mut self, place: &str, visit: impl FnOnce(&mut Calls<'a>)) {
-        let mut calls = Calls::default();
+    fn body(&mut self, place: &str, visit: impl FnOnce(&mut CallVisitor<'a>)) {
+        let mut calls = CallVisitor::default();
         visit(&mut calls);
         for (range, name) in calls.0 {
             if let Some(tool) = self.tool(name) {
@@ -146,7 +146,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns the tool that a call of this name makes, directly or not.
+    /// Returns the tool that a function with this name calls, directly or not.
     fn tool(&self, name: &str) -> Option<&str> {
         self.callees.get_key(name).or_else(|| self.reaching.get(name).copied())
     }
@@ -181,9 +181,9 @@ fn is_called_by_interpreter(name: &str) -> bool {
 
 /// The names that are called, with their places.
 #[derive(Default)]
-struct Calls<'a>(Vec<(TextRange, &'a str)>);
+struct CallVisitor<'a>(Vec<(TextRange, &'a str)>);
 
-impl<'a> Visitor<'a> for Calls<'a> {
+impl<'a> Visitor<'a> for CallVisitor<'a> {
     fn visit_expr(&mut self, expression: &'a Expr) {
         if let Expr::Call(call) = expression
             && let Expr::Name(name) = &*call.func

@@ -1,4 +1,4 @@
-//! Python that fails when it runs, found before: the clock, the environment, and `%` formatting.
+//! Finds Python that would fail at run time: the clock, the environment, and `%` formatting.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Operator, Stmt};
@@ -6,7 +6,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::fault::Faults;
 
-/// Adds a fault for each use of what scripts do not have.
+/// Adds a fault for each use of an unsupported feature.
 pub(super) fn find(body: &[Stmt], faults: &mut Faults<'_>) {
     let mut finder = Finder::default();
     finder.visit_body(body);

@@ -1,4 +1,4 @@
-//! What a script prints, as the progress of its call, and the checks that the interpreter makes while it works.
+//! Reports the output of a script as the progress of its call, and checks limits while the interpreter works.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::interpreter::Step;
 use super::limits::{MAX_MEMORY, MAX_PRINTED};
 
-/// How often the size of the process is looked at.
+/// How often the size of the process is checked.
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// Sends each line that is printed.
@@ -17,7 +17,7 @@ pub(super) struct Printer {
     steps: UnboundedSender<Step>,
     line: String,
     printed: usize,
-    /// When the size of the process is looked at next, and the size when the interpreter began to work.
+    /// When the size of the process is checked next, and the size when the interpreter began to work.
     next_look: Instant,
     size_before: Option<usize>,
 }
@@ -27,13 +27,13 @@ impl Printer {
         Self { steps, line: String::new(), printed: 0, next_look: Instant::now() + INTERVAL, size_before: None }
     }
 
-    /// Begins a time in which the interpreter works: the process may grow while the script waits.
+    /// Begins a period in which the interpreter works; between periods, the process may grow.
     pub(super) fn begin(&mut self) {
         self.next_look = Instant::now() + INTERVAL;
         self.size_before = None;
     }
 
-    /// Sends what was printed without a line end.
+    /// Sends output without a line end.
     pub(super) fn finish(&mut self) {
         if !self.line.is_empty() {
             // Without a receiver the call has ended.
@@ -85,9 +85,9 @@ impl PrintWriterCallback for Printer {
     }
 }
 
-/// Returns the memory that the process uses, in bytes, where the system has a file with it.
+/// Returns the memory that the process uses, in bytes, if the system has a file with it.
 fn process_size() -> Option<usize> {
-    /// The size of a page where the file counts in pages; larger ones make the limit stricter.
+    /// The size of a page, in which the file counts; larger pages make the limit stricter.
     const PAGE: usize = 4096;
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: usize = text.split(' ').nth(1)?.parse().ok()?;

@@ -11,10 +11,10 @@ use super::types::{Class, Classes, Field, Type};
 
 /// The variable with the arguments of the call.
 pub(super) const ARGUMENTS: &str = "__arguments";
-/// The names of `typing` that the interpreter does not have, since only annotations use them.
+/// The names of `typing` that the interpreter does not have; only annotations use them.
 const ONLY_FOR_TYPES: [&str; 6] = ["NotRequired", "ReadOnly", "Required", "TypeAlias", "TypedDict", "Unpack"];
 
-/// Returns the text of a script without what only the type checker reads. Lines keep their numbers.
+/// Returns the text of a script without the parts that only the type checker reads. Line numbers do not change.
 pub(super) fn runnable(text: &str, body: &[Stmt], dicts: &[DictClass]) -> String {
     let mut changes: Vec<(TextRange, String)> =
         dicts.iter().map(|class| (class.range, format!("{} = dict", class.name))).collect();
@@ -42,10 +42,10 @@ pub(super) fn runnable(text: &str, body: &[Stmt], dicts: &[DictClass]) -> String
     text
 }
 
-/// What scripts raise to abstain, and what the text of the exception begins with.
+/// The exception that scripts raise to abstain, and the beginning of its text.
 pub(super) const UNSURE: &str = "Unsure";
 
-/// Appends what `raise Unsure("why")` calls, unless the script has its own or does not abstain.
+/// Appends the class for `raise Unsure("why")`, unless the script defines it or does not abstain.
 pub(super) fn with_unsure(mut text: String, body: &[Stmt]) -> String {
     let is_own = body.iter().any(|statement| match statement {
         Stmt::FunctionDef(function) => function.name.as_str() == UNSURE,
@@ -132,7 +132,7 @@ fn read(ty: &Type, value: &str, classes: &Classes, depth: usize) -> String {
     }
 }
 
-/// Reads a union by the JSON type of the value: its members were checked to differ in that.
+/// Reads a union by the JSON type of the value; its members have different JSON types, which was checked before.
 fn union(of: &[Type], value: &str, classes: &Classes, depth: usize) -> String {
     let mut result = value.to_owned();
     for ty in of.iter().filter(|ty| is_converted(ty, classes, &mut Vec::new())) {

@@ -38,7 +38,7 @@ pub(super) fn read(file: &str, function: &str, text: &str) -> Result<Script, Vec
     let classes = classes::read(&scope, body, &mut faults);
     let dicts = classes::dict_classes(body);
     outside::find(body, &mut faults);
-    let docstring = docstring::of(&definition.body);
+    let docstring = docstring::of_body(&definition.body);
     check_docstring(definition, &docstring, &mut faults);
     let parameters = parameters(definition, &scope, &docstring, &classes, &mut faults);
     let output = output(definition, &scope, &mut faults);
@@ -118,7 +118,7 @@ fn check_docstring(definition: &StmtFunctionDef, docstring: &docstring::Docstrin
     }
 }
 
-/// Reports front matter that is not read: it would seem to set what it does not.
+/// Reports front matter that is not read, since its settings would have no effect.
 fn check_front_matter(body: &[Stmt], definition: &StmtFunctionDef, faults: &mut Faults<'_>) {
     let name = &definition.name;
     if let Some(literal) = docstring::literal(&definition.body) {
@@ -204,7 +204,7 @@ fn output(definition: &StmtFunctionDef, scope: &Scope<'_>, faults: &mut Faults<'
     None
 }
 
-/// What the front matter sets.
+/// The settings in the front matter.
 #[derive(Default)]
 struct FrontMatter {
     toolsets: Vec<(String, usize)>,
@@ -252,7 +252,7 @@ pub(crate) fn effect(word: &Located<String>, reader: &mut Reader<'_>) -> Option<
     reader.invalid(word.place, format!("expected one of {}, found `{}`", names.join(", "), word.value))
 }
 
-/// Compiles the program, which the interpreter does only for the part of Python that it knows.
+/// Compiles the program; the interpreter supports a part of Python only.
 fn compile(file: &str, program: String, faults: &mut Faults<'_>) -> Option<MontyRun> {
     let inputs = vec![program::ARGUMENTS.to_owned()];
     match MontyRun::new(program, file, inputs, CompileOptions::default()) {
@@ -265,7 +265,7 @@ fn compile(file: &str, program: String, faults: &mut Faults<'_>) -> Option<Monty
     }
 }
 
-/// What to write in place of what the interpreter does not know: a part of its message, and the advice.
+/// Replacements for unsupported features: a part of the interpreter's message, and the advice.
 const INSTEAD: [(&str, &str); 12] = [
     ("'del'", "write `x = None`, or `d.pop(key)`"),
     ("pattern matching", "write `if` and `elif`"),
@@ -284,7 +284,7 @@ const INSTEAD: [(&str, &str); 12] = [
     ("slice assignment", "build a new list: `xs[:a] + new + xs[b:]`"),
 ];
 
-/// Returns the place and the words for what the interpreter does not accept.
+/// Returns the place and the message for a feature that the interpreter does not support.
 pub(super) fn unsupported(exception: &MontyException) -> (Place, String) {
     let frame = exception.traceback().last();
     let place = frame

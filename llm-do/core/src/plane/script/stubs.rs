@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::names::{Callees, ScriptCallee, identifier, is_identifier};
 
-/// How deeply types may be nested in a stub; deeper ones are `Any`.
+/// The maximum depth of types in a stub; deeper ones are `Any`.
 const MAX_DEPTH: usize = 16;
 const IMPORTS: &str =
     "from typing import Any, Callable, Iterable, Iterator, Literal, NotRequired, TypeVar, TypedDict\n";
-/// What the interpreter has, but the checker's library does not know.
+/// Names of the interpreter that the checker's library does not know.
 const MISSING_BUILTINS: &str = "
 _T = TypeVar(\"_T\")
 _R = TypeVar(\"_R\")
@@ -37,14 +37,14 @@ class UnicodeEncodeError(ValueError): ...
 pub(super) struct Stubs {
     /// The text of each class, by name.
     classes: BTreeMap<String, String>,
-    /// The name of each class, by the schema that it is made of.
+    /// The name of each class, by the schema from which it was made.
     known: HashMap<String, String>,
     functions: String,
 }
 
 impl Stubs {
     /// Writes the stubs of these tools, as coroutines with `is_async`.
-    pub(super) fn of(callees: &Callees, is_async: bool) -> Self {
+    pub(super) fn new(callees: &Callees, is_async: bool) -> Self {
         let mut stubs = Self::default();
         for (name, tool) in callees.sorted() {
             stubs.function(name, tool, is_async);
@@ -94,7 +94,7 @@ impl Stubs {
     }
 }
 
-/// The positions of the arguments of a tool, as its stub has them: required ones first.
+/// The positions of the arguments of a tool in its stub: required ones first.
 pub(super) fn positions(parameters: &Value) -> Vec<&str> {
     let required = required_of(parameters);
     let names = || parameters["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
@@ -106,7 +106,7 @@ fn required_of(schema: &Value) -> Vec<&str> {
     schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Returns the default of a parameter that may be left out.
+/// Returns the default of an optional parameter.
 fn default(schema: &Value) -> String {
     match &schema["default"] {
         Value::Null | Value::Array(_) | Value::Object(_) => "...".to_owned(),
@@ -214,7 +214,7 @@ impl Scope<'_> {
         self.ty(&schema, name)
     }
 
-    /// Adds the class of an object; equal ones share it, and another of the same name gets a number.
+    /// Adds the class of an object. Equal objects share a class; a different class with the same name gets a number.
     fn class(&mut self, properties: &Map<String, Value>, schema: &Value, hint: &str) -> String {
         let (base, mut key) = (pascal(hint), format!("{}{schema}", pascal(hint)));
         if key.contains("\"$ref\"") {
@@ -228,7 +228,7 @@ impl Scope<'_> {
             number += 1;
             name = format!("{base}{number}");
         }
-        // Before its fields, which may refer to it.
+        // Added before its fields, which may refer to it.
         self.stubs.known.insert(key, name.clone());
         self.stubs.classes.insert(name.clone(), String::new());
         let text = self.class_text(&name, properties, schema, hint);

@@ -1,4 +1,4 @@
-//! Estimates the sizes of a script's types before they are checked in this process, where nothing could end the check.
+//! Estimates the sizes of a script's types before they are checked in this process, where a check cannot be stopped.
 //!
 //! A type that holds another one twice is twice as large: a few dozen such lines make types that take hours.
 
@@ -8,9 +8,9 @@ use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Comprehension, Expr, Operator, Stmt, StmtFunctionDef};
 use ruff_python_parser::parse_module;
 
-/// The maximum size of a type: the number of types that it consists of.
+/// The maximum size of a type, which is the number of types in it.
 const MAX_SIZE: u64 = 100_000;
-/// The maximum depth of functions that call each other in their results; the size of a deeper one is not added.
+/// The maximum depth of functions that call each other in their results; deeper sizes are not added.
 const MAX_DEPTH: usize = 100;
 
 type Definitions<'a> = HashMap<&'a str, Vec<&'a StmtFunctionDef>>;
@@ -47,11 +47,11 @@ impl<'a> Visitor<'a> for Functions<'a> {
 #[derive(Default)]
 struct Sizes<'a> {
     functions: Definitions<'a>,
-    /// Of the variables of the module and of the function that is being measured: the largest so far.
+    /// The largest sizes so far of the variables of the module and of the function that is being measured.
     variables: HashMap<&'a str, u64>,
-    /// Of attributes of any object: the largest so far.
+    /// The largest sizes so far of attributes, of any object.
     attributes: HashMap<&'a str, u64>,
-    /// Of the results of functions; 1 for a function that is being measured.
+    /// The sizes of the results of functions; 1 for a function that is being measured.
     results: HashMap<&'a str, u64>,
     /// The number of functions that are being measured.
     depth: usize,
@@ -79,7 +79,7 @@ impl<'a> Sizes<'a> {
         size.max(self.size_of_result(name))
     }
 
-    /// Returns the size of what a function returns; 1 for the name of anything else.
+    /// Returns the size of a function's result; 1 if the name is not that of a function.
     fn size_of_result(&mut self, name: &'a str) -> u64 {
         if let Some(size) = self.results.get(name) {
             return *size;
@@ -110,7 +110,7 @@ impl<'a> Sizes<'a> {
         self.returned = self.returned.max(size);
     }
 
-    /// Gives the names of a target the size of what they are assigned.
+    /// Sets the size of the names of a target to that of the assigned value.
     fn define(&mut self, target: &'a Expr, size: u64) {
         let known = match target {
             Expr::Name(name) => self.variables.entry(name.id.as_str()).or_insert(1),
@@ -191,7 +191,7 @@ impl<'a> Visitor<'a> for Sum<'_, 'a> {
         };
         self.size = self.size.saturating_add(size);
         let has_small_type = match expression {
-            // Other operators return numbers, texts, or what they are given.
+            // Other operators return numbers, texts, or one of their operands.
             Expr::BinOp(operation) => !matches!(operation.op, Operator::Add | Operator::BitOr),
             Expr::Compare(_) => true,
             _ => false,
@@ -202,7 +202,7 @@ impl<'a> Visitor<'a> for Sum<'_, 'a> {
     }
 
     fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
-        // Its names are counted where they are used.
+        // The names are counted where they are used.
         self.sizes.define_from(&comprehension.target, &comprehension.iter);
     }
 }

@@ -1,4 +1,4 @@
-//! What events show of a worker's requests and answers.
+//! The content of a worker's requests and answers in events.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,12 +9,13 @@ use super::{RequestParts, WorkerRun};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::{ContentFile, RequestContent, SentRequest};
 
-/// The messages that the events of a call have shown, if guards or history processors may change what was sent before.
+/// The messages that the events of a call already have, if guards, history processors or a compaction may change messages that were
+/// sent before.
 #[derive(Debug, Default)]
 pub(crate) struct ShownMessages(Mutex<Vec<Message>>);
 
 impl ShownMessages {
-    /// Shows a request; returns how many of its messages were shown before.
+    /// Records the messages of a request; returns how many of them the events already have.
     fn show(&self, messages: &[Message]) -> usize {
         let mut shown = self.0.lock().ignore_poison();
         let kept = shown.iter().zip(messages).take_while(|(shown, sent)| shown == sent).count();
@@ -29,7 +30,7 @@ impl ShownMessages {
 }
 
 impl WorkerRun {
-    /// Returns what is new in a request, if events have content.
+    /// Returns the new content of a request, if events have content.
     pub(super) fn show_request(&self, turns: &Turns, parts: &RequestParts) -> Option<RequestContent> {
         let content = self.ctx.shown_content()?;
         let kept = if self.changes_messages() {
@@ -60,6 +61,6 @@ impl WorkerRun {
     }
 
     fn changes_messages(&self) -> bool {
-        self.guards.is_some() || !self.processors.is_empty()
+        self.guards.is_some() || !self.processors.is_empty() || self.compaction.is_some()
     }
 }

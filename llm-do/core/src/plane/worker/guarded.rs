@@ -33,7 +33,7 @@ impl WorkerRun {
             self.request(turns, request_parts(Arc::clone(&tools), request.changeable())).await?;
         let refused = guards.after_response(&request, &mut response).await?;
         if !self.streaming {
-            // Emitted only now, so that no sink receives what a guard removes.
+            // Emitted only now, so that no sink receives parts that a guard removes.
             self.show_pieces(&response);
         }
         Ok((StepOutcome { value: response, is_replayed }, refused))

@@ -1,6 +1,4 @@
-//! How a worker's model is asked for its output, and how the answer is parsed.
-
-mod embedded;
+//! Requests the output of a worker from its model, and parses the answer.
 
 use std::sync::Arc;
 
@@ -8,9 +6,11 @@ use llm_do_providers::{OutputSchema, Profile, Response, ToolSpec};
 use serde_json::Value;
 
 use crate::base::error::Fault;
+use crate::base::mend::{self, Mends, Unmended};
 use crate::declare::schema::{OutputShape, WRAPPER, run_blocking};
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::declare::worker_spec::OutputMode;
+use crate::plane::call_stream::Form;
 
 /// The type of a worker's output, and how the model returns it.
 #[derive(Clone, Debug)]
@@ -18,15 +18,26 @@ pub(crate) struct Output {
     method: OutputMethod,
     shape: Arc<OutputShape>,
     check: fn(Value) -> Result<Value, Fault>,
-    /// What was read off the async threads.
-    read: Option<Arc<Read>>,
+    /// Whether arguments of the output tool that are almost JSON are mended.
+    mends_arguments: bool,
+    /// The result that was parsed off the async threads, with its text.
+    read: Option<Arc<(String, ReadResult)>>,
 }
 
-/// A result that was read.
-#[derive(Debug)]
-struct Read {
-    text: String,
-    value: Result<Value, Fault>,
+/// A parsed result.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadResult {
+    /// The result, or why it is invalid.
+    pub(crate) value: Result<Value, Fault>,
+    /// What was mended in its JSON before.
+    pub(crate) mends: Mends,
+}
+
+impl ReadResult {
+    /// Creates a result for which nothing was mended.
+    fn new(value: Result<Value, Fault>) -> Self {
+        Self { value, mends: Mends::default() }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -49,7 +60,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Returns what the model lacks for `mode`.
+    /// Returns an error if the model does not support `mode`.
     pub(crate) fn new(
         mode: OutputMode,
         shape: &Arc<OutputShape>,
@@ -67,10 +78,10 @@ impl Output {
                 Structured::Prompted => OutputMethod::Prompted(schema()),
             }
         };
-        Ok(Self { method, shape: Arc::clone(shape), check, read: None })
+        Ok(Self { method, shape: Arc::clone(shape), check, mends_arguments: profile.mend_arguments, read: None })
     }
 
-    /// Returns the instructions, with the schema if the model gets it in no other way.
+    /// Returns the instructions, with the schema if the request contains it in no other way.
     pub(crate) fn instructed(&self, instructions: &Arc<str>) -> Arc<str> {
         match &self.method {
             OutputMethod::Prompted(schema) => format!(
@@ -98,6 +109,14 @@ impl Output {
         }
     }
 
+    /// Returns what the pieces of the result are.
+    pub(crate) fn form(&self) -> Form {
+        match &self.method {
+            OutputMethod::Text => Form::Text,
+            _ => Form::Json { is_wrapped: self.shape.is_wrapped },
+        }
+    }
+
     /// Returns the schema that is in the instructions.
     pub(crate) fn prompted(&self) -> Option<&Value> {
         match &self.method {
@@ -106,72 +125,92 @@ impl Output {
         }
     }
 
-    /// Parses the result of an answer on a blocking thread if that may take long; returns an output that has the result.
+    /// Parses the result of an answer on a blocking thread if that may take long; returns an output with the parsed
+    /// result.
     pub(crate) async fn read_apart(&self, response: &Response) -> Option<Self> {
         let text = self.result_text(response)?;
         let output = self.clone();
         Some(
-            run_blocking(move |_| Self {
-                read: Some(Arc::new(Read { value: output.read_result(&text), text })),
-                ..output
+            run_blocking(move |_| {
+                let read = output.read_result(&text);
+                Self { read: Some(Arc::new((text, read))), ..output }
             })
             .await,
         )
     }
 
+    /// Returns the text of the result in an answer, if it has one.
+    pub(crate) fn written(&self, response: &Response) -> Option<String> {
+        match &self.method {
+            OutputMethod::Tool(_) => {
+                response.tool_calls().find(|call| call.name == OUTPUT_TOOL).map(|call| call.arguments.clone())
+            }
+            _ => Some(response.text()),
+        }
+    }
+
     /// Returns the text of the result if checking it may block an async thread for too long.
     fn result_text(&self, response: &Response) -> Option<String> {
-        let text = match &self.method {
-            OutputMethod::Text => return None,
-            OutputMethod::Native(_) | OutputMethod::Prompted(_) => response.text(),
-            OutputMethod::Tool(_) => response.tool_calls().find(|call| call.name == OUTPUT_TOOL)?.arguments.clone(),
-        };
-        self.shape.schema.is_untrusted().then_some(text).filter(|text| {
-            let values = || match &self.method {
-                OutputMethod::Native(_) | OutputMethod::Prompted(_) => embedded::values(text),
-                _ => serde_json::from_str(text).into_iter().collect(),
-            };
+        if matches!(self.method, OutputMethod::Text) || !self.shape.schema.is_untrusted() {
+            return None;
+        }
+        self.written(response).filter(|text| {
+            let values =
+                || if self.mends() { mend::values(text) } else { serde_json::from_str(text).into_iter().collect() };
             values().iter().any(|value| self.shape.schema.is_slow(value))
         })
     }
 
-    fn read_result(&self, text: &str) -> Result<Value, Fault> {
+    /// Returns whether a result that is almost JSON is mended.
+    fn mends(&self) -> bool {
         match &self.method {
-            OutputMethod::Native(_) | OutputMethod::Prompted(_) => self.read_text(text, false),
-            _ => self.read_json(text),
+            OutputMethod::Native(_) | OutputMethod::Prompted(_) => true,
+            OutputMethod::Tool(_) => self.mends_arguments,
+            OutputMethod::Text => false,
+        }
+    }
+
+    fn read_result(&self, text: &str) -> ReadResult {
+        if self.mends() {
+            return self.read_almost(text);
+        }
+        match serde_json::from_str(text) {
+            Ok(value) => ReadResult::new(self.read_value(value)),
+            Err(error) => unread(&Unmended::Invalid(error.to_string())),
+        }
+    }
+
+    /// Parses text that is JSON, or almost.
+    fn read_almost(&self, text: &str) -> ReadResult {
+        match mend::mend(text, |value| self.shape.schema.check(value).is_ok()) {
+            Ok(mended) => ReadResult { value: self.read_value(mended.value), mends: mended.mends },
+            Err(reason) => unread(&reason),
         }
     }
 
     /// Parses an answer without tool calls. An answer of files only is null, if the output type accepts that.
-    pub(crate) fn read_text(&self, text: &str, has_files: bool) -> Result<Value, Fault> {
+    pub(crate) fn read_text(&self, text: &str, has_files: bool) -> ReadResult {
         match &self.method {
             OutputMethod::Text if text.trim().is_empty() => {
                 let files = has_files.then(|| (self.check)(Value::Null).ok()).flatten();
-                files.ok_or_else(|| "the answer was empty; answer in plain text".into())
+                ReadResult::new(files.ok_or_else(|| "the answer was empty; answer in plain text".into()))
             }
-            OutputMethod::Text => self.checked(Value::String(text.to_owned())),
-            OutputMethod::Native(_) | OutputMethod::Prompted(_) if self.known(text).is_some() => self.read_json(text),
-            // Not every server that takes a schema enforces it: some fence the JSON, or write a thought before it.
-            OutputMethod::Native(_) | OutputMethod::Prompted(_) => {
-                self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?)
-            }
+            OutputMethod::Text => ReadResult::new(self.checked(Value::String(text.to_owned()))),
+            // Servers that accept a schema do not always enforce it: some fence the JSON, or write a thought before it.
+            OutputMethod::Native(_) | OutputMethod::Prompted(_) => self.read_json(text),
             OutputMethod::Tool(_) => {
-                Err(format!("plain text is not accepted as the result; call the tool `{OUTPUT_TOOL}` instead").into())
+                let fault = format!("plain text is not accepted as the result; call the tool `{OUTPUT_TOOL}` instead");
+                ReadResult::new(Err(fault.into()))
             }
         }
     }
 
-    /// Parses the arguments of a call of the output tool.
-    pub(crate) fn read_json(&self, json: &str) -> Result<Value, Fault> {
-        if let Some(read) = self.known(json) {
-            return read.value.clone();
+    /// Parses the JSON of a result: the arguments of a call of the output tool, or an answer.
+    pub(crate) fn read_json(&self, json: &str) -> ReadResult {
+        match self.read.as_deref() {
+            Some((text, read)) if text == json => read.clone(),
+            _ => self.read_result(json),
         }
-        self.read_value(serde_json::from_str(json).map_err(|error| embedded::invalid_json(&error))?)
-    }
-
-    /// Returns what was read of a text before.
-    fn known(&self, text: &str) -> Option<&Read> {
-        self.read.as_deref().filter(|read| read.text == text)
     }
 
     fn read_value(&self, value: Value) -> Result<Value, Fault> {
@@ -225,6 +264,10 @@ fn lacks_native(profile: Profile, has_tools: bool) -> Option<&'static str> {
 fn output_tool(schema: &Arc<Value>) -> ToolSpec {
     let description = "Returns the final result and ends the task. Call it once, when everything else is done.";
     ToolSpec { name: OUTPUT_TOOL.into(), description: description.into(), parameters: Arc::clone(schema) }
+}
+
+fn unread(reason: &Unmended) -> ReadResult {
+    ReadResult::new(Err(reason.to_string().into()))
 }
 
 fn invalid(fault: impl Into<Fault>) -> Fault {

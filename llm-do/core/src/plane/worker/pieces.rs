@@ -6,9 +6,38 @@ use llm_do_providers::{ErrorKind, ProviderError, Response, ResponsePart, Respons
 use super::WorkerRun;
 use super::repeat::StreamProgress;
 use super::server_side::{ToolUses, started_and_finished};
+use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::{Delta, EventKind};
 
 impl WorkerRun {
+    /// Begins an answer for who receives the result in pieces.
+    pub(super) fn begin_pieces(&self) {
+        if let Some(pieces) = self.ctx.frame().pieces() {
+            pieces.begin(self.output.form());
+        }
+    }
+
+    /// Passes a piece of the result on.
+    fn pass_on(&self, event: &StreamEvent) {
+        let Some(pieces) = self.ctx.frame().pieces() else { return };
+        match event {
+            StreamEvent::Text(text) if self.output.tool().is_none() => pieces.push(text),
+            StreamEvent::ToolCall { name, arguments, .. } if self.output.tool().is_some() && **name == *OUTPUT_TOOL => {
+                pieces.push(arguments);
+            }
+            _ => {}
+        }
+    }
+
+    /// Passes the result on as one piece if the answer did not arrive in pieces, such as a recorded one.
+    pub(super) fn pass_on_whole(&self, response: &Response) {
+        if let Some(pieces) = self.ctx.frame().pieces().filter(|pieces| !pieces.has_begun())
+            && let Some(text) = self.output.written(response)
+        {
+            pieces.push(&text);
+        }
+    }
+
     /// Emits the pieces of an answer, and returns the whole.
     pub(super) async fn collect(
         &self,
@@ -29,13 +58,18 @@ impl WorkerRun {
         progress: &mut StreamProgress,
     ) -> Result<Response, ProviderError> {
         while let Some(event) = stream.next().await {
-            let delta = match event? {
+            let event = event?;
+            self.pass_on(&event);
+            let delta = match event {
                 StreamEvent::Done(response) => return Ok(response),
                 StreamEvent::Waiting { on } => {
                     self.ctx.emit(|| EventKind::ModelWaiting { on });
                     continue;
                 }
-                StreamEvent::Text(text) => Delta::Text(text),
+                StreamEvent::Text(text) => {
+                    self.keep_partial(&text);
+                    Delta::Text(text)
+                }
                 StreamEvent::Thinking(text) => Delta::Thinking(text),
                 StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
                 StreamEvent::ServerSideTool { name, input } => {

@@ -9,8 +9,8 @@ use crate::base::error::CallError;
 use crate::observe::event::EventKind;
 use crate::plane::context::ReservedRequest;
 
-/// A request that was sent. If it is dropped or cancelled before an answer, it counts with what its broken answers used; the
-/// usage of the attempt in flight is unknown.
+/// A request that was sent. If it is dropped, cancelled or interrupted before an answer, it counts with what its broken answers
+/// used; the usage of the attempt in flight is unknown.
 struct InFlightRequest {
     run: Arc<WorkerRun>,
     reserved: Arc<ReservedRequest>,
@@ -28,6 +28,8 @@ impl Drop for InFlightRequest {
 
 impl WorkerRun {
     /// Sends a request after `answers` answers, and waits for its own; a broken one is asked for again, up to `repeats` times.
+    ///
+    /// A message to the run may interrupt it: its answer is then the text that has arrived.
     pub(super) async fn send(
         self: Arc<Self>,
         parts: RequestParts,
@@ -37,7 +39,11 @@ impl WorkerRun {
     ) -> Result<Response, CallError> {
         let mut in_flight = InFlightRequest { run: self, reserved, lost: Usage::default(), is_finished: false };
         let InFlightRequest { run, lost, .. } = &mut in_flight;
-        let answer = run.answer_or_repeat(&parts, answers, repeats, lost).await;
+        let answer = tokio::select! {
+            biased;
+            answer = run.answer_or_repeat(&parts, answers, repeats, lost) => answer,
+            () = run.interrupted() => Ok(run.interrupted_answer(*lost)),
+        };
         in_flight.is_finished = !matches!(answer, Err(CallError::Cancelled { .. }));
         answer
     }

@@ -7,6 +7,7 @@ use llm_do_providers::{Message, Response};
 use super::WorkerRun;
 use super::turn::{Limits, Turns};
 use crate::base::error::CallError;
+use crate::plane::context::StepOutcome;
 
 impl WorkerRun {
     /// Asks the model once, and returns its response, even if that was cut off.
@@ -14,7 +15,7 @@ impl WorkerRun {
         let turns = Turns::new(messages, 0, Limits { max_turns: 1, retries: 0 });
         let run = Arc::new(self);
         match run.unless_cancelled(run.exchange(&turns)).await? {
-            (response, None) => Ok(response),
+            (StepOutcome { value: response, .. }, None) => Ok(response),
             (_, Some(reason)) => Err(CallError::GaveUp { worker: run.ctx.name().to_owned(), message: reason }),
         }
     }

@@ -1,7 +1,7 @@
-//! Tools that a worker's model finds by searching, where it declares more than fit into each request.
+//! Tools that a worker's model finds by searching, for workers with more tools than fit into each request.
 //!
-//! The model gets `search_tools` and `load_tool` instead. A loaded tool is appended to the list of each later request, so
-//! requests differ only in what is appended, and providers can cache what comes before.
+//! The model has `search_tools` and `load_tool` instead. A loaded tool is appended to the list of each later request,
+//! so requests differ only in their appended part, and providers can cache the part before.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -10,17 +10,18 @@ use llm_do_providers::{Message, ResponsePart, ToolCall, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::base::mend;
 use crate::declare::subtask::{Candidate, SubtaskRequest, score};
 
 /// The tool that finds tools.
 const SEARCH: &str = "search_tools";
 /// The tool that adds a tool to the requests.
 const LOAD: &str = "load_tool";
-/// The maximum size of a query in bytes: it is compared with each tool.
+/// The maximum size of a query in bytes, since it is compared with each tool.
 const MAX_QUERY: usize = 2_000;
 /// The maximum number of tools that one search returns.
 const MAX_FOUND: usize = 10;
-/// How many characters of a description a search returns.
+/// The maximum number of characters of a description in a search result.
 const MAX_DESCRIPTION: usize = 200;
 
 /// The tools of a worker that are not in its requests until its model loads them.
@@ -33,16 +34,20 @@ pub(crate) struct ToolSearch {
 #[derive(Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) text: String,
-    /// The tool that is in the requests from now on.
+    /// The tool to add to all later requests.
     pub(super) loaded: Option<Arc<str>>,
     pub(super) is_error: bool,
 }
 
+/// Returns whether a tool is one of the two.
+pub(super) fn is_own(name: &str) -> bool {
+    [SEARCH, LOAD].contains(&name)
+}
+
 impl ToolSearch {
-    /// Returns a search over the tools, if they are more than `limit`.
+    /// Returns a search over the tools, if there are more than `limit`.
     pub(crate) fn over(tools: &Arc<[ToolSpec]>, limit: usize) -> Option<Self> {
-        let takes_name = |tool: &ToolSpec| [SEARCH, LOAD].contains(&&*tool.name);
-        (tools.len() > limit && !tools.iter().any(takes_name)).then(|| Self { tools: Arc::clone(tools) })
+        (tools.len() > limit && !tools.iter().any(|tool| is_own(&tool.name))).then(|| Self { tools: Arc::clone(tools) })
     }
 
     /// Returns the specs of the two tools.
@@ -50,13 +55,9 @@ impl ToolSearch {
         [search_spec(self.tools.len()), load_spec()].into()
     }
 
-    /// Returns the tools of a request: those of each request, and then the loaded ones in the order in which they were loaded.
-    pub(super) fn with_loaded(&self, tools: &[ToolSpec], loaded: &[Arc<str>]) -> Arc<[ToolSpec]> {
-        tools.iter().chain(loaded.iter().filter_map(|name| self.get(name))).cloned().collect()
-    }
-
-    /// Returns the names of the tools that were loaded in an earlier part of the conversation.
-    pub(super) fn loaded_in(&self, messages: &[Message]) -> Vec<Arc<str>> {
+    /// Returns the names of the tools that were loaded in an earlier part of the conversation; `mends` is whether arguments are
+    /// mended.
+    pub(super) fn loaded_in(&self, messages: &[Message], mends: bool) -> Vec<Arc<str>> {
         let parts = messages.iter().filter_map(|message| match message {
             Message::Assistant { parts } => Some(parts),
             _ => None,
@@ -66,7 +67,10 @@ impl ToolSearch {
             _ => None,
         });
         let mut loaded: Vec<Arc<str>> = Vec::new();
-        for name in calls.filter_map(|call| self.load(&call.arguments).loaded) {
+        for call in calls {
+            let mended = if mends { mend::arguments(&call.arguments, true) } else { None };
+            let arguments = mended.as_ref().map_or(&*call.arguments, |mended| &*mended.json);
+            let Some(name) = self.load(arguments).loaded else { continue };
             if !loaded.contains(&name) {
                 loaded.push(name);
             }
@@ -74,7 +78,7 @@ impl ToolSearch {
         loaded
     }
 
-    /// Answers a call of one of the two tools; `None` for a call of another one.
+    /// Answers a call of one of the two tools; `None` for a call of another tool.
     pub(super) fn answer(&self, call: &ToolCall) -> Option<Found> {
         match call.name.as_str() {
             SEARCH => Some(self.search(&call.arguments)),
@@ -83,7 +87,8 @@ impl ToolSearch {
         }
     }
 
-    fn get(&self, name: &str) -> Option<&ToolSpec> {
+    /// Returns the tool with this name.
+    pub(super) fn get(&self, name: &str) -> Option<&ToolSpec> {
         self.tools.iter().find(|tool| *tool.name == *name)
     }
 
@@ -108,7 +113,7 @@ impl ToolSearch {
             (tool_score, tool)
         });
         let mut found: Vec<_> = scored.filter(|(score, _)| *score > 0).collect();
-        // Stable: equal scores stay in the declared order.
+        // The sort is stable, so equal scores stay in the declared order.
         found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         found.truncate(MAX_FOUND);
         if found.is_empty() {

@@ -12,17 +12,22 @@ use serde_json::Value;
 
 pub(crate) use self::failures::{CallFault, Refusal};
 use self::failures::{Denials, Failures};
-use super::output::Output;
+use super::output::{Output, ReadResult};
 use crate::base::error::Fault;
+use crate::base::mend::Mends;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::plane::history::unfinished;
+
+/// What asks a model to continue an interrupted answer.
+const CONTINUE: &str = "The answer was interrupted. Continue.";
 
 /// The limits of one call of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
     /// The maximum number of requests in one call.
     pub(crate) max_turns: u32,
-    /// How often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried.
+    /// The maximum number of consecutive retries of the output, of invalid arguments of one tool, or of equal calls
+    /// that fail.
     pub(crate) retries: u32,
 }
 
@@ -34,9 +39,9 @@ pub(crate) struct Turns {
     phase: Phase,
     turn: u32,
     limits: Limits,
-    /// How many of the messages were in the conversation before the call, and are as they were.
+    /// The number of messages from before the call that are unchanged.
     kept: usize,
-    /// How many of the messages the model has already received or sent.
+    /// The number of messages that the model has received or sent.
     sent: usize,
     failures: Failures,
     #[serde(default)]
@@ -47,6 +52,15 @@ pub(crate) struct Turns {
     /// The names of the tools that the model loaded, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loaded: Vec<Arc<str>>,
+    /// What was mended in the result of the last answer.
+    #[serde(skip)]
+    mends: Mends,
+    /// What the provider counted for the messages that the model has received and sent, while they are unchanged.
+    #[serde(default)]
+    counted: Option<u64>,
+    /// How many tokens the provider counts for 1,000 estimated ones, once it is known.
+    #[serde(default)]
+    ratio: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,14 +68,14 @@ enum Phase {
     Request,
     Call {
         calls: Vec<ToolCall>,
-        /// The result in the same answer; it is accepted if the calls succeed.
+        /// The result in the same answer as the calls; it is accepted if they succeed.
         pending: Option<PendingResult>,
     },
     Done(Value),
     Failed(String),
 }
 
-/// A valid result, and the calls of the output tool that returned it; the first counts, and each is answered.
+/// A valid result, and the calls of the output tool that returned it. The first call counts, but each is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct PendingResult {
     calls: Vec<ToolCall>,
@@ -85,16 +99,16 @@ pub(crate) enum Step<'a> {
 #[derive(Debug)]
 pub(crate) struct CallResult {
     pub(crate) result: ToolResult,
-    /// Why it failed, if it did; the model gets the result instead.
+    /// Why it failed, if it did; the model receives the result instead.
     pub(crate) fault: Option<CallFault>,
-    /// Who refused the call, if it was refused. This is not the model's failure, so it does not use up a retry.
+    /// Why the call was not made, if it was refused or interrupted. A refusal is not a failure of the model, so it does not use up a retry.
     pub(crate) refusal: Option<Refusal>,
-    /// The tool that the call loaded.
-    pub(crate) loaded: Option<Arc<str>>,
+    /// The tools that the call loaded.
+    pub(crate) loaded: Vec<Arc<str>>,
 }
 
 impl Turns {
-    /// Starts with `messages`, whose last is the prompt; the conversation has the first `kept` of them already.
+    /// Starts with `messages`; the last is the prompt, and the first `kept` are already in the conversation.
     pub(crate) fn new(messages: Vec<Message>, kept: usize, limits: Limits) -> Self {
         Self {
             messages: Arc::new(messages.into()),
@@ -107,6 +121,9 @@ impl Turns {
             denials: Denials::default(),
             files: Vec::new(),
             loaded: Vec::new(),
+            mends: Mends::default(),
+            counted: None,
+            ratio: None,
         }
     }
 
@@ -148,16 +165,35 @@ impl Turns {
     pub(crate) fn replace_messages(&mut self, messages: Vec<Message>) {
         let unchanged = Arc::make_mut(&mut self.messages).replace(messages);
         self.kept = self.kept.min(unchanged);
+        if unchanged < self.sent {
+            self.counted = None;
+        }
     }
 
-    /// Returns how many messages of the conversation the call left as they were.
+    /// Returns what the provider counted for the first messages, and how many they are; `None` if it counted other ones.
+    pub(crate) fn counted(&self) -> Option<(usize, usize)> {
+        let tokens = self.counted?;
+        Some((usize::try_from(tokens).unwrap_or(usize::MAX), self.sent))
+    }
+
+    /// Returns how many tokens the provider counts for 1,000 estimated ones, if that is known.
+    pub(crate) fn ratio(&self) -> Option<usize> {
+        self.ratio
+    }
+
+    /// Remembers how many tokens the provider counts for 1,000 estimated ones.
+    pub(crate) fn set_ratio(&mut self, ratio: usize) {
+        self.ratio = Some(ratio);
+    }
+
+    /// Returns the number of messages of the conversation that the call left unchanged.
     pub(crate) fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Adds the results of the calls of a turn that was interrupted, each at the index of its call; its other calls are not finished.
+    /// Adds the results of an interrupted turn, each at the index of its call; its other calls are unfinished.
     ///
-    /// Of the calls with one id, each has a result then: by the id alone, the result of a later one would be that of the first.
+    /// All calls with the same id then have a result; by the id alone, a later call would have the result of the first.
     pub(crate) fn interrupt(&mut self, finished: Vec<Option<CallResult>>) {
         let Phase::Call { calls, .. } = &self.phase else { return };
         if finished.iter().all(Option::is_none) {
@@ -179,7 +215,7 @@ impl Turns {
         self.turn
     }
 
-    /// Returns how often in a row a failure may be retried.
+    /// Returns the maximum number of consecutive retries.
     pub(crate) fn retries(&self) -> u32 {
         self.limits.retries
     }
@@ -201,10 +237,35 @@ impl Turns {
         }
     }
 
-    /// Handles the model's response; returns what is wrong with it, if the model is asked again.
+    /// Returns whether messages may join the conversation now: before a request, or in place of the end.
+    pub(crate) fn takes_messages(&self) -> bool {
+        match self.phase {
+            Phase::Request => true,
+            Phase::Done(_) => self.turn < self.limits.max_turns,
+            Phase::Call { .. } | Phase::Failed(_) => false,
+        }
+    }
+
+    /// Returns whether the call ends with its output.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.phase, Phase::Done(_))
+    }
+
+    /// Adds messages to the run, which the model answers before the call ends.
+    pub(crate) fn join(&mut self, messages: &[String]) {
+        if !messages.is_empty() {
+            self.add_user_messages(messages);
+            self.phase = Phase::Request;
+        } else if matches!((&self.phase, self.messages.last()), (Phase::Request, Some(Message::Assistant { .. }))) {
+            // The process ended between the interruption and its message.
+            self.push(Message::user(CONTINUE));
+        }
+    }
+
+    /// Handles the model's response; returns its fault, if the model is asked again.
     pub(crate) fn handle_response(&mut self, response: Response, output: &Output) -> Option<String> {
         let (text, finish) = (response.text(), response.finish);
-        // Files of a rejected text are kept too, since the model would not create them again.
+        // Files of a rejected text are kept, since the model would not create them again.
         self.files.extend(response.attachments().cloned());
         let calls = self.push_response(response);
         match finish {
@@ -216,8 +277,12 @@ impl Turns {
                 self.fail_with(&calls, "the model refused, or its provider's filter stopped the answer".to_owned());
                 None
             }
+            FinishReason::Interrupted => {
+                self.next(None);
+                None
+            }
             FinishReason::Stop | FinishReason::ToolCalls if !calls.is_empty() => self.start_calls(calls, output),
-            _ if calls.is_empty() => match output.read_text(&text, !self.files.is_empty()) {
+            _ if calls.is_empty() => match self.noted(output.read_text(&text, !self.files.is_empty())) {
                 Ok(value) => self.done(value),
                 Err(fault) => self.reject(&calls, &fault),
             },
@@ -231,6 +296,17 @@ impl Turns {
         }
     }
 
+    /// Returns the result that was read, and notes what was mended.
+    fn noted(&mut self, read: ReadResult) -> Result<Value, Fault> {
+        self.mends = read.mends;
+        read.value
+    }
+
+    /// Returns what was mended in the result of the last answer, and forgets it.
+    pub(crate) fn take_mends(&mut self) -> Mends {
+        std::mem::take(&mut self.mends)
+    }
+
     /// Rejects a response; returns `reason` if the model is asked again.
     pub(crate) fn reject_response(&mut self, response: Response, reason: String) -> Option<String> {
         let calls = self.push_response(response);
@@ -241,7 +317,11 @@ impl Turns {
     fn push_response(&mut self, response: Response) -> Vec<ToolCall> {
         self.turn += 1;
         let calls = response.tool_calls().cloned().collect();
-        self.push(Message::Assistant { parts: response.parts });
+        // Of an interrupted answer, nothing may have arrived.
+        if response.finish != FinishReason::Interrupted || !response.parts.is_empty() {
+            self.counted = counted(&response);
+            self.push(Message::Assistant { parts: response.parts });
+        }
         self.sent = self.messages.len();
         calls
     }
@@ -258,7 +338,7 @@ impl Turns {
             }
             return None;
         };
-        let value = match output.read_json(&call.arguments) {
+        let value = match self.noted(output.read_json(&call.arguments)) {
             Ok(value) => value,
             Err(fault) => return self.reject(&calls, &fault),
         };
@@ -278,7 +358,7 @@ impl Turns {
             _ => (Vec::new(), None),
         };
         let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
-        self.add_loaded(outcomes.iter().filter_map(|outcome| outcome.loaded.clone()));
+        self.add_loaded(outcomes.iter().flat_map(|outcome| outcome.loaded.iter().cloned()));
         let denied = self.denials.count(&calls, &outcomes);
         let spent = self.failures.count(&calls, &outcomes, self.limits.retries).or(denied);
         let mut results: Vec<_> = outcomes.into_iter().map(|outcome| outcome.result).collect();
@@ -341,9 +421,19 @@ impl Turns {
     }
 }
 
+/// Returns what the provider counted for a request and its answer; `None` if it ran tools, since it then counts several requests.
+fn counted(response: &Response) -> Option<u64> {
+    let usage = &response.usage;
+    let has_run_tools = usage.server_side_tools > 0 || usage.web_searches > 0;
+    // Broken answers that were repeated are requests too.
+    let tokens = usage.total_tokens() / usage.requests.max(1);
+    (tokens > 0 && !has_run_tools).then_some(tokens)
+}
+
 /// Returns whether the arguments of `call` may be incomplete in an answer with an unknown finish reason.
 ///
-/// Empty arguments may be: some servers write `{}` if no arguments arrived, and defaults would then replace them.
+/// Empty arguments may be incomplete: some servers write `{}` if no arguments arrived, and defaults would then replace
+/// them.
 fn may_be_cut_off(call: &ToolCall) -> bool {
     match serde_json::from_str::<Value>(&call.arguments) {
         Ok(Value::Object(fields)) => fields.is_empty(),

@@ -54,17 +54,19 @@ pub struct RuntimeBuilder {
     shadows: Vec<Shadow>,
     /// Workers, each with the tool that answers first.
     hybrids: Vec<(String, String)>,
+    /// The workers that answer alone, although their files may name a tool.
+    without_hybrids: Vec<String>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// The items whose runs need tools of sources; `None` for all.
     roots: Option<Vec<String>>,
-    /// Shows what is waited for while a source is.
+    /// Shows the wait for a source.
     wait_notice: Option<WaitNotice>,
-    /// What the sources left out.
+    /// The warnings of the sources.
     warnings: Vec<String>,
     worker_dirs: Vec<PathBuf>,
     worker_store: Option<PathBuf>,
-    /// Whether missing state is accepted: it is set only where calls are made.
+    /// Whether missing state is accepted, because no calls are made.
     state_comes_later: bool,
     cancellation: CancellationToken,
 }
@@ -90,7 +92,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Has tools of the working directory use the root of the project, unless the user named a folder.
+    /// Sets the root of the project as the working folder of tools, unless the user named a folder.
     #[cfg(feature = "project")]
     pub(crate) fn working_in_project(mut self) -> Self {
         if self.config.working_folder == WorkingFolder::OfProcess {
@@ -112,7 +114,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Records every effect in `journal`, and replays what is recorded there. Default: none.
+    /// Records every effect in `journal`, and replays recorded effects. Default: none.
     ///
     /// The approver's decisions are recorded too. Modes, rules and approvals for the session are evaluated again when
     /// a run is resumed, unless the call's result is already recorded.
@@ -120,7 +122,7 @@ impl RuntimeBuilder {
     /// A finished run returns its recorded result, and nothing runs again. A failed run is resumed: the failures that
     /// led to its error are retried; failures that the run recovered from stay recorded.
     ///
-    /// Use a journal for one runtime only: another runtime with a clone of it would take an equal run of this one for
+    /// Use a journal for one runtime only. Another runtime with a clone of it would treat an equal run of this one as
     /// its own, and return its result.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.config.journal = Some(Arc::new(journal));
@@ -159,6 +161,7 @@ impl RuntimeBuilder {
             sinks: self.sinks.clone(),
             shadows: self.shadows.clone(),
             hybrids: self.hybrids.clone(),
+            without_hybrids: self.without_hybrids.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
             roots: self.roots.clone(),
@@ -196,12 +199,13 @@ impl RuntimeBuilder {
         let store = self.worker_store.as_deref();
         let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
         contents.workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
+        contents.workers.iter().for_each(|(spec, _)| self.add_pairs(spec));
+        contents.hybrids.clone_from(&self.hybrids);
         let faults = self.load_sources(&mut contents);
         if !faults.is_empty() {
             return Err(BuildError::Sources(faults));
         }
         contents.effects = self.policy.effect_layers();
-        contents.hybrids.clone_from(&self.hybrids);
         let registry = Registry::with(contents)?;
         self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));
@@ -254,7 +258,7 @@ impl RuntimeBuilder {
         let runtime =
             Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() };
         #[cfg(feature = "mcp")]
-        self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::of(&runtime)));
+        self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::new(&runtime)));
         Ok(runtime)
     }
 }

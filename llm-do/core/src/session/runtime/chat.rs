@@ -13,21 +13,25 @@ use crate::base::error::CallError;
 use crate::base::mutex::IgnorePoison;
 use crate::base::usage::UsageTree;
 use crate::declare::tool::{FromReturn, Tool};
+use crate::plane::call_stream::CallStream;
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::dispatch::{ChatParts, CreatedWorkers, StoredWorker};
 use crate::plane::history::History;
+use crate::plane::kept_results::KeptResults;
+use crate::plane::mailbox::{RunMessage, SendError};
 
 /// The name of the tree that holds the usage of a chat's root calls.
 const CHAT: &str = "chat";
 
-/// A conversation of a person and an application: root calls, each of which remembers those before.
+/// A conversation of a person with an application: root calls, each of which continues the previous ones.
 ///
-/// Each worker that is sent continues its own history. An entry or a tool remembers by
-/// [threads](crate::plane::context::CallContext::thread), which last as long as the chat, as do the workers that its models created. All other
-/// calls start with an empty history. A call that fails or is dropped leaves the histories up to that point.
+/// Each worker that is called continues its own history. An entry or a tool remembers by
+/// [threads](crate::plane::context::CallContext::thread), which last as long as the chat; the workers that its models created last as
+/// long. All other calls start with an empty history. A call that fails or is dropped keeps its messages up to that
+/// point.
 ///
-/// A chat is saved and loaded as its [`state`](Self::state). A clone is a fork: it has the same past, and a future of
-/// its own.
+/// A chat is saved and loaded as its [`state`](Self::state). A clone is a fork: it shares the past, and continues
+/// separately.
 ///
 /// # Examples
 ///
@@ -59,12 +63,14 @@ pub struct Chat {
     workers: BTreeMap<String, Arc<Conversation>>,
     threads: Arc<Threads>,
     created_workers: Arc<CreatedWorkers>,
+    results: Arc<KeptResults>,
     usage: Arc<Mutex<UsageTree>>,
+    current: ChatHandle,
 }
 
-/// What a [`Chat`] remembers, to save and load it.
+/// The state of a [`Chat`], to save and load it.
 ///
-/// As JSON it is an object with these fields; those that are missing are empty.
+/// As JSON, it is an object with these fields; missing fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -78,7 +84,7 @@ pub struct ChatState {
     /// The workers that its models created, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) created_workers: BTreeMap<String, StoredWorker>,
-    /// What the root calls used, as children of a tree named `chat`.
+    /// The usage of the root calls, as children of a tree named `chat`.
     pub usage: UsageTree,
 }
 
@@ -99,20 +105,30 @@ impl Runtime {
             workers: BTreeMap::new(),
             threads: Arc::default(),
             created_workers: Arc::default(),
+            results: Arc::default(),
             usage: Arc::default(),
+            current: ChatHandle::default(),
         }
     }
 }
 
 impl Chat {
-    /// Sets what the chat remembers, replacing all that it has.
+    /// Sets the state of the chat, replacing the current one.
     #[must_use]
     pub fn with_state(self, state: ChatState) -> Self {
         let ChatState { workers, threads, created_workers, usage } = state;
         let workers = workers.into_iter().map(|(name, history)| (name, Arc::new(history.into()))).collect();
         let (threads, usage) = (Arc::new(Threads::new(threads)), Arc::new(Mutex::new(usage)));
         let created_workers = Arc::new(CreatedWorkers::load(created_workers));
-        Self { runtime: self.runtime, workers, threads, created_workers, usage }
+        Self {
+            runtime: self.runtime,
+            workers,
+            threads,
+            created_workers,
+            results: self.results,
+            usage,
+            current: self.current,
+        }
     }
 
     /// Makes a root call that continues the chat.
@@ -127,6 +143,15 @@ impl Chat {
         self.continued(T::NAME, self.runtime.start(call))
     }
 
+    /// Makes a root call that continues the chat, whose result arrives in parts: see [`Runtime::stream`].
+    pub fn stream<T>(&mut self, call: T) -> CallStream<'_, T::Output>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        let (start, pieces) = self.runtime.start(call).in_pieces();
+        CallStream::new(self.continued(T::NAME, start), pieces)
+    }
+
     /// Makes a root call that continues the chat, by its registered name and with arguments as JSON.
     ///
     /// # Errors
@@ -134,6 +159,36 @@ impl Chat {
     /// Returns a [`CallError`] like [`Runtime::run_named`].
     pub fn send_named(&mut self, name: &str, arguments: Value) -> BoxFuture<'_, Result<Value, CallError>> {
         self.continued(name, self.runtime.start_named(name, arguments))
+    }
+
+    /// Returns a handle to send messages to the root call that runs.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// use llm_do::runtime::SendError;
+    ///
+    /// /// Answer.
+    /// #[worker]
+    /// async fn assistant(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().force_model(TestModel::new().text("Hello!")).build()?;
+    /// let mut chat = runtime.chat();
+    /// let handle = chat.handle();
+    /// let answering = chat.send(assistant { input: "Hello.".into() });
+    /// handle.send("In one word.")?;
+    /// assert_eq!(answering.await?, "Hello!");
+    /// assert_eq!(handle.send("Thank you."), Err(SendError::Ended), "now, `chat.send` is the way");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn handle(&self) -> ChatHandle {
+        self.current.clone()
     }
 
     /// Prepares a root call that continues the chat; once it has ended, [`count`](Self::count) its usage.
@@ -154,23 +209,27 @@ impl Chat {
         C: 'static,
     {
         let start = start.continuing(self.parts(name));
-        let counted = CountOnDrop { usage: Arc::clone(&self.usage), run: start.handle() };
+        let current = self.current.clone();
+        *current.lock() = Some(start.handle());
+        let counted = CountOnDrop { usage: Arc::clone(&self.usage), run: start.handle(), current };
         Box::pin(async move {
             let _counted = counted;
             start.into_future().await
         })
     }
 
-    /// Returns what a root call of `name` continues.
+    /// Returns the parts of the chat that a root call of `name` continues.
     fn parts(&mut self, name: &str) -> ChatParts {
         ChatParts {
             conversation: Arc::clone(self.workers.entry(name.to_owned()).or_default()),
             threads: Arc::clone(&self.threads),
             created_workers: Arc::clone(&self.created_workers),
+            is_chat: true,
+            results: Arc::clone(&self.results),
         }
     }
 
-    /// Returns what the chat remembers.
+    /// Returns the state of the chat.
     #[must_use]
     pub fn state(&self) -> ChatState {
         let workers = self.workers.iter().map(|(name, worker)| (name.clone(), worker.history()));
@@ -186,14 +245,35 @@ impl Clone for Chat {
     }
 }
 
+/// A handle to send messages to the root call of a [`Chat`] that runs. Cloning is cheap.
+#[derive(Clone, Debug, Default)]
+pub struct ChatHandle(Arc<Mutex<Option<RunHandle>>>);
+
+impl ChatHandle {
+    /// Sends a message to the root call that runs: see [`RunHandle::send`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`SendError`] like [`RunHandle::send`]; [`SendError::Ended`] also if no root call runs.
+    pub fn send(&self, message: impl Into<RunMessage>) -> Result<(), SendError> {
+        self.lock().as_ref().ok_or(SendError::Ended)?.send(message)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<RunHandle>> {
+        self.0.lock().ignore_poison()
+    }
+}
+
 /// Adds the usage of a run when it has finished or is dropped.
 struct CountOnDrop {
     usage: Arc<Mutex<UsageTree>>,
     run: RunHandle,
+    current: ChatHandle,
 }
 
 impl Drop for CountOnDrop {
     fn drop(&mut self) {
+        *self.current.lock() = None;
         count(&self.usage, self.run.usage_tree());
     }
 }

@@ -38,7 +38,7 @@ impl From<RegistryError> for BuildError {
 }
 
 impl BuildError {
-    /// Returns the text for the command line, where the application does not call `Runtime::builder()` itself.
+    /// Returns the text for the command line, where the application itself does not call `Runtime::builder()`.
     #[doc(hidden)]
     #[must_use]
     pub fn of_command_line(&self) -> String {

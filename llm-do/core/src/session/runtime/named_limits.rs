@@ -6,8 +6,8 @@ use crate::observe::event::ItemKind;
 use crate::plane::config::SessionConfig;
 use crate::plane::registry::Registry;
 
-/// The similarity above which an unknown name is taken for a typo of a registered one; 1 means equal. Stricter than for
-/// suggestions: a name above it is refused.
+/// The similarity above which an unknown name is treated as a typo of a registered one; 1 means equal. It is higher
+/// than for suggestions, since a similar name is refused.
 const TYPO_SIMILARITY: f64 = 0.75;
 
 /// Returns the errors of names whose limits or timeouts would have no effect.

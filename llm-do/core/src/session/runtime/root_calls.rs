@@ -1,4 +1,4 @@
-//! Root calls of sources of tools, which a runtime owns.
+//! Root calls of sources of tools in the runtime that owns them.
 
 use std::future::IntoFuture;
 use std::sync::{Arc, Weak};
@@ -12,7 +12,7 @@ use crate::base::error::CallError;
 use crate::plane::dispatch::Plane;
 use crate::plane::tool_source::RootCalls;
 
-/// A runtime that is not kept alive: it owns its sources of tools, which refer to it.
+/// A weak handle to a runtime: it owns its sources of tools, which refer to it.
 #[derive(Debug)]
 pub(super) struct WeakRuntime {
     plane: Weak<Plane>,
@@ -20,7 +20,7 @@ pub(super) struct WeakRuntime {
 }
 
 impl WeakRuntime {
-    pub(super) fn of(runtime: &Runtime) -> Arc<Self> {
+    pub(super) fn new(runtime: &Runtime) -> Arc<Self> {
         Arc::new(Self { plane: Arc::downgrade(&runtime.plane), cancellation: runtime.cancellation.clone() })
     }
 }

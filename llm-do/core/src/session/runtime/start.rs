@@ -20,10 +20,12 @@ use crate::declare::nesting;
 use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::Anything;
 use crate::observe::event::ItemKind;
+use crate::plane::call_stream::{CallStream, Pieces};
 use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
 use crate::plane::dispatch::{ChatParts, Root, RunSettings, fresh_id};
 use crate::plane::history::History;
+use crate::plane::mailbox::{Mailbox, OpenMailbox, RunMessage, SendError};
 use crate::plane::plan::Plan;
 
 /// A root call of the item `C` that is about to start; `.await` runs it and returns a `T`.
@@ -70,6 +72,46 @@ impl Runtime {
         self.begin(T::NAME, arguments, from_result::<T>)
     }
 
+    /// Runs a worker, or an entry that passes one on, whose result arrives in parts; [`Start::stream`] does for a run with settings.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::ScriptedModel;
+    /// /// What a reviewer found.
+    /// #[data]
+    /// struct Review {
+    ///     summary: String,
+    ///     findings: Vec<String>,
+    /// }
+    ///
+    /// /// Review a file.
+    /// #[worker]
+    /// async fn review(path: String) -> Review;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// # let found = Review { summary: "Two faults.".into(), findings: vec!["no test".into(), "no docs".into()] };
+    /// # let model = ScriptedModel::new().output(found);
+    /// let runtime = Runtime::builder().force_model(model).build()?;
+    /// let mut stream = runtime.stream(review { path: "a.rs".into() });
+    /// while let Some(partial) = stream.next().await {
+    ///     let review = partial.fields();
+    ///     println!("{} ({} findings)", review.summary.text(), review.findings.items().count());
+    /// }
+    /// let review = stream.result().await?;
+    /// assert_eq!(review.findings, ["no test", "no docs"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stream<T>(&self, call: T) -> CallStream<'static, T::Output>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        self.start(call).stream()
+    }
+
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) starts one
     /// directly.
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
@@ -99,14 +141,17 @@ impl Runtime {
         if self.plane.config.journal.is_none() {
             drop(id.set(fresh_id()));
         }
+        let mailbox: Arc<Mailbox> = Arc::default();
         let handle = RunHandle {
+            mailbox: Arc::clone(&mailbox),
             user: Arc::clone(&user),
             conversation: Arc::clone(&chat.conversation),
             cancellation: cancellation.clone(),
             id: Arc::clone(&id),
         };
         let (plane, name, settings) = (Arc::clone(&self.plane), name.to_owned(), RunSettings::default());
-        let root = Root { plane, name, arguments, chat, cancellation, user, id, settings, under: None };
+        let mailbox = OpenMailbox(mailbox);
+        let root = Root { plane, name, arguments, chat, cancellation, user, id, settings, mailbox, under: None };
         Start { root, handle, read, types: PhantomData }
     }
 }
@@ -154,14 +199,31 @@ impl<T, C> Start<T, C> {
 
     /// Starts the run under a call of another run, as its child: see [`Runtime::run_under`].
     ///
-    /// An approver of this [`Start`] decides instead of the other run's, except about what a policy of an outer runtime asks about. Of
-    /// this mode and the other run's, the stricter one holds.
+    /// An approver of this [`Start`] decides instead of the other run's, except about calls that a policy of an outer
+    /// runtime asks about. The stricter of both modes holds.
     pub fn under<S>(mut self, ctx: &CallContext<S>) -> Self {
         let id: Arc<OnceLock<Arc<str>>> = Arc::new(OnceLock::from(Arc::from(ctx.run_id())));
         self.handle.id = Arc::clone(&id);
+        self.handle.mailbox = Arc::clone(ctx.host().mailbox());
         self.root.id = id;
         self.root.under = Some(ctx.declaring());
         self
+    }
+
+    /// Returns the result in parts: the run starts once the stream, or its result, is awaited.
+    pub fn stream(self) -> CallStream<'static, T>
+    where
+        T: 'static,
+    {
+        let (start, pieces) = self.in_pieces();
+        CallStream::new(start.into_future(), pieces)
+    }
+
+    /// Has the result arrive in pieces, which are returned.
+    pub(super) fn in_pieces(mut self) -> (Self, Arc<Pieces>) {
+        let pieces = Arc::<Pieces>::default();
+        self.root.settings.pieces = Some(Arc::clone(&pieces));
+        (self, pieces)
     }
 
     /// Returns a handle to observe and cancel the run.
@@ -182,7 +244,6 @@ impl<T: 'static, C> IntoFuture for Start<T, C> {
                 let token = root.cancellation.clone();
                 read(cancelled_with(&trigger, &token, root.run()).await?)
             }),
-            // Without a block, which would hold the root and its future.
             None => root.run().map(move |result| read(result?)).boxed(),
         }
     }
@@ -194,9 +255,10 @@ impl<T, C> std::fmt::Debug for Start<T, C> {
     }
 }
 
-/// A handle to observe and cancel a run, during and after it. Cloning is cheap.
+/// A handle to observe, talk to and cancel a run, during and after it. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct RunHandle {
+    mailbox: Arc<Mailbox>,
     user: Arc<OnceLock<CallContext>>,
     conversation: Arc<Conversation>,
     cancellation: CancellationToken,
@@ -213,7 +275,7 @@ impl RunHandle {
         self.id.get().map(AsRef::as_ref)
     }
 
-    /// Returns what the run has used so far, even if it failed or was dropped.
+    /// Returns the usage of the run so far, even if it failed or was dropped.
     #[must_use]
     pub fn usage(&self) -> RunUsage {
         self.user.get().map(CallContext::usage).unwrap_or_default()
@@ -240,10 +302,78 @@ impl RunHandle {
 
     /// Returns what a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html) did not do so far; empty for other runs.
     ///
-    /// For a run [under](Start::under) a dry run, it is the plan of the whole.
+    /// For a run [under](Start::under) a dry run, this is the plan of the whole dry run.
     #[must_use]
     pub fn plan(&self) -> Plan {
         self.user.get().and_then(CallContext::plan).unwrap_or_default()
+    }
+
+    /// Sends a message to the run while it runs.
+    ///
+    /// It joins the conversation of the worker that it is addressed to, or else of the outermost worker that runs, once the model
+    /// has answered and the calls of that answer are made. The model then gets one more request, also if its answer was the last
+    /// one. A message that [interrupts](RunMessage::interrupt) ends the request in flight: the text that has arrived stays in the
+    /// conversation. A call that runs, or that waits for approval, is waited for; further calls of that answer are not made.
+    ///
+    /// | | |
+    /// |---|---|
+    /// | before the run starts, or while no worker runs | the message waits for the next worker |
+    /// | a question ([`llm_ask`](crate::plane::context::CallContext::llm_ask)), a shadow, a worker that a guard calls | takes no messages |
+    /// | limits | the further requests count; at `max_turns`, the worker ends without the message |
+    /// | guards | see the message in the next request |
+    /// | events | [`UserMessage`](crate::observe::event::EventKind::UserMessage) once it has joined |
+    /// | a journal | records it in its place, so that a resumed run has it there; a message that has not joined is lost with the process, except in a service |
+    /// | a run [under](Start::under) another | has the messages of that run |
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SendError::Ended`] if the run has ended, [`SendError::Empty`] for a message without text, and
+    /// [`SendError::Full`] if 100 messages wait.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// use llm_do::runtime::{RunMessage, SendError};
+    ///
+    /// /// Plan a journey.
+    /// #[worker]
+    /// async fn plan(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// # let model = TestModel::new().text("By train, on Friday.");
+    /// let runtime = Runtime::builder().force_model(model).build()?;
+    /// let start = runtime.start(plan { input: "To Rome.".into() });
+    /// let handle = start.handle();
+    /// handle.send("Not by plane.")?;
+    /// assert_eq!(start.await?, "By train, on Friday.");
+    /// assert_eq!(handle.history().messages().len(), 3);
+    /// assert_eq!(handle.send(RunMessage::new("On Saturday.")), Err(SendError::Ended));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send(&self, message: impl Into<RunMessage>) -> Result<(), SendError> {
+        self.mailbox.send(message.into())
+    }
+
+    /// Sends a message, also if many wait: the service limits them.
+    #[cfg(feature = "serve")]
+    pub(crate) fn deliver(&self, message: RunMessage) -> Result<(), SendError> {
+        self.mailbox.deliver(message)
+    }
+
+    /// Returns the messages to the run, without the rest of it.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
+        Arc::clone(&self.mailbox)
+    }
+
+    /// Returns the messages that no worker has taken: those that wait, or that the run ended without.
+    #[must_use]
+    pub fn pending_messages(&self) -> Vec<RunMessage> {
+        self.mailbox.pending()
     }
 
     /// Cancels the run.

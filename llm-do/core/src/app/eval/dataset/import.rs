@@ -7,11 +7,12 @@ use crate::app::harden::Cases;
 use crate::observe::event::Outcome;
 
 impl Dataset {
-    /// Makes a dataset of the recorded calls of a worker: each distinct input is a case, its most frequent result is expected.
+    /// Creates a dataset from the recorded calls of a worker: each distinct input is a case, and its most frequent
+    /// result is expected.
     ///
-    /// The metadata of a case has `times`, how often the worker got the input, and `answers`, how many distinct answers it
-    /// gave. The evaluator is `EqualsExpected`. Returns the number of cases that are left out, since the worker failed in each
-    /// of their calls.
+    /// The metadata of a case has `times`, the number of calls with the input, and `answers`, the number of distinct
+    /// answers. The evaluator is `EqualsExpected`. Returns the number of omitted inputs, for which the worker failed in
+    /// each call.
     #[must_use]
     pub fn from_recorded(cases: &Cases) -> (Self, usize) {
         let mut dataset = Self::new(cases.worker()).evaluator(EvaluatorSpec::new("EqualsExpected"));

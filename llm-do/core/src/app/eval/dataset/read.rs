@@ -9,14 +9,14 @@ use super::{Arguments, Case, Dataset, EvaluatorSpec};
 use crate::app::eval::evaluator::builtin;
 use crate::declare::worker_file::json;
 
-/// Where the format is documented.
+/// The reference to the documentation of the format.
 const DOCUMENTATION: &str = "see the documentation of `llm_do::eval`";
 const KEYS: [&str; 5] = ["$schema", "name", "cases", "evaluators", "report_evaluators"];
 const CASE_KEYS: [&str; 5] = ["name", "inputs", "metadata", "expected_output", "evaluators"];
 
 /// Reads the text of a dataset.
 pub(super) fn read(text: &str) -> Result<Dataset, Vec<Fault>> {
-    let mut reading = Reading::default();
+    let mut reading = DatasetReader::default();
     if let Some(root) = read_yaml(text.trim_start_matches('\u{feff}'), 1, &mut reading.faults) {
         reading.root(root);
     }
@@ -25,13 +25,13 @@ pub(super) fn read(text: &str) -> Result<Dataset, Vec<Fault>> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct DatasetReader {
     dataset: Dataset,
     names: HashSet<String>,
     faults: Vec<Fault>,
 }
 
-impl Reading {
+impl DatasetReader {
     fn fault(&mut self, place: Place, message: impl Into<String>) {
         self.faults.push(Fault::new(place, message));
     }
@@ -186,7 +186,7 @@ impl Reading {
     }
 }
 
-/// Returns a value; `null` is an absent one.
+/// Returns a value; `null` counts as absent.
 fn present(node: Node) -> Option<Value> {
     Some(json(node)).filter(|value| !value.is_null())
 }

@@ -1,4 +1,4 @@
-//! The JSON schema of datasets, with which an editor completes and checks their files.
+//! The JSON schema of datasets, which editors use to complete and check their files.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ pub(super) fn schema<'a>(
     })
 }
 
-/// Redirects the references of a schema, which is moved to a place in another.
+/// Redirects the references of a schema that becomes a part of another.
 fn move_references(schema: &mut Value, place: &str) {
     match schema {
         Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
@@ -66,7 +66,7 @@ fn move_references(schema: &mut Value, place: &str) {
     }
 }
 
-/// Returns the schemas of an evaluator: its name alone, and a map from it to its arguments.
+/// Returns the schemas of an evaluator: its name alone, and a map from its name to its arguments.
 fn forms(name: &str, arguments: &Value, needs_arguments: bool) -> Vec<Value> {
     let with = json!({
         "type": "object",

@@ -33,11 +33,11 @@ fn add_evaluators(map: &mut Map<String, Value>, specs: &[EvaluatorSpec]) {
     }
 }
 
-/// Returns the shortest form that is read as the same evaluator.
+/// Returns the shortest form that parses as the same evaluator.
 pub(super) fn evaluator(spec: &EvaluatorSpec) -> Value {
     match &spec.arguments {
         Arguments::None => json!(spec.name),
-        // An object would be read as named arguments.
+        // An object would be parsed as named arguments.
         Arguments::One(value @ Value::Object(_)) => json!({ "name": spec.name, "arguments": [value] }),
         Arguments::One(value) => json!({ &spec.name: value }),
         Arguments::Named(values) => json!({ &spec.name: values }),

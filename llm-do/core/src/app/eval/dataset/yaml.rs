@@ -1,8 +1,8 @@
-//! Writes JSON as YAML that readers of YAML 1.1 and of YAML 1.2 read as the same values.
+//! Writes JSON as YAML that has the same value in YAML 1.1 and YAML 1.2.
 
 use serde_json::{Map, Number, Value};
 
-/// Words that a reader of YAML 1.1 takes for other values than texts.
+/// Words that a YAML 1.1 parser reads as other values than strings.
 const WORDS: [&str; 11] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"];
 
 /// Returns an object as YAML, in blocks.
@@ -86,7 +86,7 @@ fn string(content: &str, text: &mut String) {
     if is_plain(content) { text.push_str(content) } else { quoted(content, text) }
 }
 
-/// Returns whether a text needs no quotes: it begins with a letter, and has letters, digits and a few marks.
+/// Returns whether a text needs no quotes: it begins with a letter, and has letters, digits and a few other characters.
 fn is_plain(content: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/');
     content.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -110,7 +110,7 @@ fn quoted(content: &str, text: &mut String) {
     text.push('"');
 }
 
-/// Returns whether a reader takes the character as it is, outside of ASCII.
+/// Returns whether a parser accepts a non-ASCII character without an escape.
 fn is_printable(letter: char) -> bool {
     matches!(letter, '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
         || letter >= '\u{10000}'

@@ -16,9 +16,9 @@ use crate::app::eval::judge::JudgeArguments;
 use crate::base::error::Result;
 use crate::declare::schema;
 
-/// The argument, of every evaluator, that sets the name in reports.
+/// The argument of every evaluator that sets its name in reports.
 const EVALUATION_NAME: &str = "evaluation_name";
-/// Evaluators of pydantic-evals that this version does not have, with what to use instead.
+/// Evaluators of pydantic-evals that this version does not support, with their alternatives.
 const UNSUPPORTED: [(&str, &str); 4] = [
     ("HasMatchingSpan", "`ToolCorrectness`, since spans are not recorded"),
     ("TrajectoryMatch", "`ToolCorrectness`"),
@@ -31,7 +31,7 @@ pub(in crate::app::eval) trait Check: Send + Sync {
     fn check(&self, context: &EvaluatorContext<'_>) -> Result<Findings>;
 }
 
-/// What an evaluator of a dataset does.
+/// An evaluator of a dataset, ready to run.
 pub(in crate::app::eval) enum Prepared {
     Check(Box<dyn Check>),
     Judge(JudgeArguments),
@@ -73,12 +73,12 @@ pub(crate) static BUILTINS: [Builtin; 15] = [
 ];
 
 impl Builtin {
-    /// A check that is made from its arguments.
+    /// A check that is built from its arguments.
     const fn check<T: Arguable>(name: &'static str, first: &'static str) -> Self {
         Self { name, first, schema: inlined::<T::Arguments>, prepare: |arguments| boxed(T::new(read(arguments)?)?) }
     }
 
-    /// A check that is its arguments.
+    /// A check whose fields are its arguments.
     const fn plain<T: Check + DeserializeOwned + JsonSchema + 'static>(
         name: &'static str,
         first: &'static str,
@@ -86,7 +86,7 @@ impl Builtin {
         Self { name, first, schema: inlined::<T>, prepare: |arguments| boxed(read::<T>(arguments)?) }
     }
 
-    /// Returns the JSON schema of what follows the name.
+    /// Returns the JSON schema of the value after the name.
     pub(crate) fn schema(&self) -> Value {
         let mut named = (self.schema)();
         named["properties"][EVALUATION_NAME] =
@@ -94,12 +94,12 @@ impl Builtin {
         if self.first.is_empty() {
             return named;
         }
-        // A map has the arguments by name.
+        // A map has named arguments.
         let first = json!({ "allOf": [named["properties"][self.first], { "not": { "type": "object" } }] });
         json!({ "anyOf": [first, named] })
     }
 
-    /// Returns whether the name alone is not enough.
+    /// Returns whether the evaluator needs arguments.
     pub(crate) fn needs_arguments(&self) -> bool {
         (self.schema)()["required"].as_array().is_some_and(|required| !required.is_empty())
     }
@@ -125,7 +125,7 @@ fn inlined<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().into()
 }
 
-/// A check with arguments of another type, which may be invalid.
+/// A check whose arguments have another type and may be invalid.
 pub(super) trait Arguable: Check + Sized + 'static {
     type Arguments: DeserializeOwned + JsonSchema;
 
@@ -137,7 +137,7 @@ fn boxed(check: impl Check + 'static) -> std::result::Result<Prepared, String> {
     Ok(Prepared::Check(Box::new(check)))
 }
 
-/// The default of what holds unless an argument denies it.
+/// The default of flags that are true unless an argument denies them.
 fn yes() -> bool {
     true
 }
@@ -152,7 +152,7 @@ pub(in crate::app::eval) fn prepared(spec: &EvaluatorSpec) -> Option<std::result
     Some(builtin.prepare(&spec.arguments))
 }
 
-/// Returns what is wrong with an evaluator, if it is a built-in one or has the name of one that is not supported.
+/// Returns the fault of an evaluator that is built-in, or has the name of an unsupported one.
 pub(in crate::app::eval) fn fault(spec: &EvaluatorSpec) -> Option<String> {
     if let Some((_, instead)) = UNSUPPORTED.iter().find(|(name, _)| *name == spec.name) {
         return Some(format!("this evaluator is not supported; use {instead}"));
@@ -160,7 +160,7 @@ pub(in crate::app::eval) fn fault(spec: &EvaluatorSpec) -> Option<String> {
     prepared(spec)?.err()
 }
 
-/// Returns the fault of a name that is neither built in nor one of those that the program adds.
+/// Returns the fault of a name that is neither built-in nor added by the program.
 pub(in crate::app::eval) fn unknown<'a>(spec: &EvaluatorSpec, own: impl Iterator<Item = &'a str>) -> String {
     let own: Vec<_> = own.collect();
     let names = || BUILTINS.iter().map(|builtin| builtin.name).chain(own.iter().copied());

@@ -1,4 +1,4 @@
-//! What an evaluator knows of a run.
+//! The context of an evaluator: a run and its output.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use serde_json::Value;
 use crate::app::eval::dataset::Case;
 use crate::base::usage::RunUsage;
 
-/// The output of a run, and what is known about it.
+/// The output of a run, and data about the run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EvaluatorContext<'a> {
     /// The case.
     pub case: &'a Case,
-    /// What the tool or worker returned.
+    /// The result of the tool or worker.
     pub output: &'a Value,
     /// Wall-clock time of the run.
     pub duration: Duration,
-    /// What the run used.
+    /// The usage of the run.
     pub usage: RunUsage,
-    /// The calls that the run made below its root call, in the order in which they started.
+    /// The nested calls of the run, in the order in which they started.
     pub calls: &'a [CalledTool],
     /// The schema of the result, if the tool or worker has one.
     pub schema: Option<&'a Value>,
@@ -36,14 +36,14 @@ pub struct CalledTool {
 }
 
 impl EvaluatorContext<'_> {
-    /// Returns the output as text: a string itself, any other value as JSON.
+    /// Returns the output as text: a string without quotes, any other value as JSON.
     #[must_use]
     pub fn output_text(&self) -> String {
         text(self.output)
     }
 }
 
-/// Returns a string itself, any other value as JSON.
+/// Returns a string without quotes, any other value as JSON.
 pub(super) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,18 +1,18 @@
-//! What an evaluator found.
+//! The findings of an evaluator.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A value that an evaluator gives to an output.
+/// A value that an evaluator assigns to an output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Scalar {
-    /// Whether something holds; a run passes if all of its assertions hold.
+    /// Whether an assertion holds; a run passes if all of its assertions hold.
     Assertion(bool),
-    /// How good something is; higher is better. It must be finite.
+    /// A score; higher is better. It must be finite.
     Score(f64),
-    /// What kind of output it is.
+    /// The class of the output.
     Label(String),
 }
 
@@ -24,13 +24,13 @@ pub struct Finding {
     pub name: Option<String>,
     /// The value.
     pub value: Scalar,
-    /// Why the output has this value.
+    /// The reason for the value.
     pub reason: Option<String>,
 }
 
-/// What an evaluator found in one output.
+/// The findings of an evaluator in one output.
 ///
-/// A `bool`, an `f64` or a text is one finding with the name of the evaluator.
+/// A `bool`, an `f64` or a text is a single finding with the name of the evaluator.
 ///
 /// # Examples
 ///
@@ -65,7 +65,7 @@ impl Finding {
         self
     }
 
-    /// Returns an assertion that holds, or one that does not with the reason.
+    /// Returns an assertion that holds without a `fault`; otherwise the fault is its reason.
     pub(super) fn asserted(fault: Option<String>) -> Self {
         Self { name: None, value: Scalar::Assertion(fault.is_none()), reason: fault }
     }
@@ -146,7 +146,7 @@ impl From<&str> for Scalar {
 }
 
 impl Scalar {
-    /// Returns the value as a number: an assertion is 1 or 0, a label has none.
+    /// Returns the value as a number: an assertion is 1 or 0; `None` for a label.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {

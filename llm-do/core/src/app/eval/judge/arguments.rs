@@ -89,7 +89,7 @@ impl JudgeArguments {
         self.assertion.config()
     }
 
-    /// Returns what is wrong with the arguments.
+    /// Returns the fault of the arguments, if any.
     pub(in crate::app::eval) fn fault(&self) -> Option<String> {
         let is_true = |part: &Part| matches!(part, Part::LeftOut(true));
         if self.rubric.trim().is_empty() {

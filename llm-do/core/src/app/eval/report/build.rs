@@ -8,7 +8,7 @@ use crate::app::eval::record::RunRecord;
 use crate::app::eval::statistics::{Bounds, deviation, estimate, mean, paired_test, percentile};
 
 impl Report {
-    /// Computes the report of some runs; `variants` and `cases` are the names in their order.
+    /// Computes the report of some runs; `variants` and `cases` are the names in order.
     pub(in crate::app::eval) fn new(
         dataset: Option<String>,
         variants: Vec<String>,
@@ -65,7 +65,7 @@ impl<'a> Figures<'a> {
         self.by_case.iter().flatten().copied()
     }
 
-    /// Returns the values of a metric by case; a case without a value has none.
+    /// Returns the values of a metric by case; empty for a case without a value.
     fn values(&self, metric: &str) -> Vec<Vec<f64>> {
         self.by_case.iter().map(|runs| runs.iter().filter_map(|run| number(run, metric)).collect()).collect()
     }
@@ -99,7 +99,7 @@ impl<'a> Figures<'a> {
         (runs > 0).then(|| MetricSummary {
             name: name.to_owned(),
             runs,
-            estimate: estimate(&means, Bounds::of(&means), seed),
+            estimate: estimate(&means, Bounds::of_metric(&means), seed),
             deviation: deviation(&values),
             labels,
         })
@@ -110,7 +110,7 @@ impl<'a> Figures<'a> {
         let pairs = self.values(metric).into_iter().zip(other.values(metric));
         let means = |(mine, others): (Vec<f64>, Vec<f64>)| Some([mean(&mine)?, mean(&others)?]);
         let means: Vec<_> = pairs.filter_map(means).collect();
-        let bounds = Bounds::of(means.iter().flatten()).map(Bounds::of_differences);
+        let bounds = Bounds::of_metric(means.iter().flatten()).map(Bounds::of_differences);
         let differences: Vec<_> = means.iter().map(|[mine, others]| others - mine).collect();
         Some(Comparison {
             baseline: self.name.clone(),

@@ -3,10 +3,10 @@
 use super::build::{Figures, metric_names};
 use super::{Comparison, Report};
 
-/// How much a mean may be lower because sums are rounded.
+/// The tolerance for rounding of sums in a mean.
 const ROUNDING: f64 = 1e-9;
 
-/// A metric of a variant, before and now, over the cases that both reports have.
+/// A metric of a variant, before and now, over the cases in both reports.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Change {
@@ -14,9 +14,9 @@ pub struct Change {
     pub variant: String,
     /// The metric.
     pub metric: String,
-    /// The number of cases that both reports have.
+    /// The number of cases in both reports.
     pub cases: usize,
-    /// The mean now, minus that before, over these cases.
+    /// The current mean minus the earlier mean, over these cases.
     pub difference: super::Estimate,
     /// The p value of a two-sided paired permutation test.
     pub p: f64,
@@ -31,7 +31,7 @@ impl Change {
 }
 
 impl Report {
-    /// Compares each variant with that of the same name in an earlier report: metrics and cases that both have.
+    /// Compares each variant with the variant of the same name in an earlier report, in the metrics and cases of both.
     #[must_use]
     pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
         let mut cases: Vec<String> = Vec::new();

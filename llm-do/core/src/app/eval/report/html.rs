@@ -8,7 +8,7 @@ use super::{Estimate, Report, VariantSummary};
 use crate::app::eval::record::RunRecord;
 
 const STYLE: &str = include_str!("page.css");
-/// The place of the scale in the plot, in pixels.
+/// The left edge of the scale in the plot, in pixels.
 const LEFT: f64 = 260.0;
 const WIDTH: f64 = 420.0;
 const ROW: usize = 22;
@@ -33,7 +33,7 @@ pub(super) fn page(report: &Report) -> String {
     html
 }
 
-/// Returns the text with the characters escaped that mean something in HTML, in attributes too.
+/// Returns the text with escaped HTML characters, also for attributes.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -57,7 +57,7 @@ fn plot(report: &Report) -> String {
     for name in metric_names(&report.runs) {
         let estimates: Vec<_> =
             report.variants.iter().filter_map(|variant| Some((variant, variant.metric(&name)?.estimate?))).collect();
-        let Some(scale) = Scale::of(estimates.iter().map(|(_, estimate)| estimate)) else { continue };
+        let Some(scale) = Scale::covering(estimates.iter().map(|(_, estimate)| estimate)) else { continue };
         row += 1;
         write_text(&mut body, 0.0, row, "metric", &name);
         write_text(&mut body, LEFT, row, "end", &format!("{:.3}", scale.low));
@@ -81,7 +81,7 @@ struct Scale {
 
 impl Scale {
     /// From 0 to 1 if all values are within it.
-    fn of<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> Option<Self> {
+    fn covering<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> Option<Self> {
         let ends = estimates.flat_map(|estimate| [estimate.low, estimate.high]);
         let (low, high) =
             ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(end), high.max(end)));

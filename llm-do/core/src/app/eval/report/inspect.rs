@@ -50,7 +50,7 @@ pub(super) fn log(report: &Report, variant: &str, time: Timestamp) -> Option<Val
     }))
 }
 
-/// Returns a time with its offset: the reader wants one.
+/// Returns a time with its offset, which the viewer requires.
 fn rfc_3339(time: Timestamp) -> String {
     time.to_string().replace('Z', "+00:00")
 }

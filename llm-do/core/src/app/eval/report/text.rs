@@ -7,7 +7,7 @@ use super::{Estimate, MetricSummary, Report, VariantSummary};
 use crate::app::eval::evaluator::Scalar;
 use crate::app::eval::record::RunRecord;
 
-/// How many runs that do not pass are listed.
+/// The maximum number of listed runs that do not pass.
 const MAX_LISTED: usize = 20;
 
 pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -93,7 +93,7 @@ pub(super) fn seconds(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.0}ms", seconds * 1000.0) } else { format!("{seconds:.1}s") }
 }
 
-/// Describes on one line why a run does not pass.
+/// Describes on one line the reasons that a run does not pass.
 fn describe(run: &RunRecord) -> String {
     let mut text = format!("{} · {}", run.variant, run.case);
     if run.repetition > 1 {
@@ -102,7 +102,7 @@ fn describe(run: &RunRecord) -> String {
     format!("{text}: {}", reasons(run).join("; "))
 }
 
-/// Returns why a run does not pass.
+/// Returns the reasons that a run does not pass.
 pub(super) fn reasons(run: &RunRecord) -> Vec<String> {
     let failed = run.findings.iter().filter(|finding| finding.value == Scalar::Assertion(false));
     let failed = failed.map(|finding| match &finding.reason {

@@ -1,4 +1,4 @@
-//! The interval of a mean whose values are all equal: the bootstrap draws the same value again and again, and has no width.
+//! The interval of a mean of equal values, for which the bootstrap always draws the same value and has no width.
 
 use crate::app::eval::report::Estimate;
 
@@ -9,14 +9,14 @@ pub(in crate::app::eval) struct Bounds {
     high: f64,
 }
 
-/// Up to which difference values are equal but for rounding.
+/// The maximum difference of values that differ only by rounding.
 const ROUNDING: f64 = 1e-12;
-/// The probability of each side that a 95 % interval leaves out.
+/// The probability outside each end of a 95 % interval.
 const TAIL: f64 = 0.025;
 
 impl Bounds {
     /// Returns the bounds of a metric: 0 and 1, if all of its values are within them.
-    pub(in crate::app::eval) fn of<'a>(values: impl IntoIterator<Item = &'a f64>) -> Option<Self> {
+    pub(in crate::app::eval) fn of_metric<'a>(values: impl IntoIterator<Item = &'a f64>) -> Option<Self> {
         let is_within = values.into_iter().all(|value| (0.0..=1.0).contains(value));
         is_within.then_some(Self { low: 0.0, high: 1.0 })
     }
@@ -30,8 +30,8 @@ impl Bounds {
 
 /// Returns the mean of equal values with its 95 % interval; `None` if the values differ.
 ///
-/// All of `n` cases have the value, so by Clopper and Pearson, at least the share `0.025^(1/n)` of all cases has it. The other
-/// cases may have any value within the bounds.
+/// All of `n` cases have the value, so by Clopper and Pearson, at least the share `0.025^(1/n)` of all cases has it.
+/// The remaining cases may have any value within the bounds.
 pub(super) fn estimate_equal(values: &[f64], bounds: Bounds) -> Option<Estimate> {
     let mean = *values.first()?;
     if values.iter().any(|value| (value - mean).abs() > ROUNDING) {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_bounds_are_known_of_values_from_0_to_1() {
-        assert_eq!(Bounds::of(&[0.0, 0.5, 1.0]), Some(SHARE));
-        assert_eq!(Bounds::of(&[0.0, 4.0]), None);
+        assert_eq!(Bounds::of_metric(&[0.0, 0.5, 1.0]), Some(SHARE));
+        assert_eq!(Bounds::of_metric(&[0.0, 4.0]), None);
     }
 }

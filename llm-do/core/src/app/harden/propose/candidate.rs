@@ -1,4 +1,4 @@
-//! One script of the model: read, checked, and run over cases.
+//! One script of the model: parsed, checked, and run over cases.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,13 +19,13 @@ use crate::plane::registry::{Registered, Registry};
 use crate::plane::script::{MAX_TIME, ScriptData, ScriptProcess};
 use crate::session::runtime::Runtime;
 
-/// After this many failures that take as long as the interpreter works at most, a script does not run on the remaining cases.
+/// The number of failures by timeout of the interpreter after which a script does not run on the remaining cases.
 const MAX_SLOW: usize = 2;
 
-/// The parameter of a prompt with its files, which a script cannot read.
+/// The parameter of a prompt for its files, which a script cannot read.
 const ATTACHMENTS: &str = "attachments";
 
-/// Returns the script in an answer of the model: its last block of code, or all of it.
+/// Returns the script in an answer of the model: its last code block, or the whole answer.
 pub(super) fn script_in(answer: &str) -> String {
     const FENCE: &str = "```";
     let mut blocks = Vec::new();
@@ -41,18 +41,18 @@ pub(super) fn script_in(answer: &str) -> String {
             (None, false) => {}
         }
     }
-    // An answer that was cut off has no end of its block.
+    // A truncated answer has no end of its block.
     blocks.pop().or(open).unwrap_or_else(|| format!("{}\n", answer.trim()))
 }
 
-/// Returns the tools of a worker that a script may call: those that change nothing, and ask no model.
+/// Returns the tools of a worker that a script may call: those that change nothing and request no model.
 pub(super) fn allowed<'a>(registry: &'a Registry, worker: &'a Registered) -> Vec<&'a Arc<Registered>> {
     let declared = worker.declared.iter().flat_map(|declared| declared.iter());
     let tools = declared.filter_map(|tool| registry.get(&tool.tool));
     tools.filter(|tool| tool.effect() == Effect::ReadOnly && tool.kind() == ItemKind::Tool).collect()
 }
 
-/// Returns the parameters that a script has: those of the worker, without the files of a prompt.
+/// Returns the parameters of a script: those of the worker, without the files of a prompt.
 pub(super) fn parameters(worker: &Registered) -> Value {
     let mut parameters = worker.parameters().clone();
     if worker.takes_prompt()
@@ -63,9 +63,9 @@ pub(super) fn parameters(worker: &Registered) -> Value {
     parameters
 }
 
-/// Checks a script as every script is checked, and adds it to the registry; returns all faults.
+/// Checks a script like any script, and adds it to the registry; returns all faults.
 ///
-/// It is read, checked and run in a process of its own: a model wrote it.
+/// It is parsed, checked and run in a separate process, since a model wrote it.
 pub(super) async fn link(
     registry: &Registry,
     worker: &Registered,
@@ -93,7 +93,7 @@ pub(super) async fn link(
     if faults.is_empty() { Ok(registry) } else { Err(faults) }
 }
 
-/// Returns the tool that a script is. It changes nothing, since it may call no tool that does.
+/// Returns the tool of a script. It is read-only, since it may call only read-only tools.
 fn tool(script: Arc<ScriptProcess>, name: &str, data: ScriptData) -> FunctionTool {
     let defaults = data.defaults;
     let run = move |ctx: CallContext, given: Value| {
@@ -120,7 +120,7 @@ fn not_allowed(registry: &Registry, worker: &Registered, name: &str) -> Vec<Stri
     others.map(fault).collect()
 }
 
-/// Returns the fault of parameters that are not those of the worker.
+/// Returns the fault of parameters that differ from those of the worker.
 fn of_parameters(name: &str, own: &Value, expected: &Value) -> Option<String> {
     let names = |schema: &Value| -> BTreeSet<String> {
         schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
@@ -132,7 +132,8 @@ fn of_parameters(name: &str, own: &Value, expected: &Value) -> Option<String> {
     })
 }
 
-/// Runs a script on cases, in order; returns those in which it does not agree. `slow` counts the failures that took too long.
+/// Runs a script on cases, in order; returns the cases in which it does not agree. `slow` counts the failures by
+/// timeout.
 pub(super) async fn run(
     runtime: &Runtime,
     name: &str,
@@ -152,7 +153,7 @@ pub(super) async fn run(
         *slow += usize::from(one.verdict == Verdict::Failed && began.elapsed() >= MAX_TIME);
         compared.push(one);
     }
-    let score = Score::of(compared.iter().map(|compared| compared.verdict));
+    let score = Score::from_verdicts(compared.iter().map(|compared| compared.verdict));
     compared.retain(|compared| compared.verdict != Verdict::Agrees);
     (score, compared)
 }

@@ -1,4 +1,4 @@
-//! What became of a proposal.
+//! The report of a proposal.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::split::Contradiction;
 use crate::base::usage::RunUsage;
 use crate::observe::event::Outcome;
 
-/// What became of a proposal; it prints as Markdown.
+/// The report of a proposal; it prints as Markdown.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ProposalReport {
@@ -18,36 +18,36 @@ pub struct ProposalReport {
     pub worker: String,
     /// The name of the script's function, and of its file without `.py`.
     pub script: String,
-    /// Why no further script was asked for.
+    /// The reason that no further script was requested.
     pub end: ProposalEnd,
-    /// How the cases were split.
+    /// The split of the cases.
     pub parts: Parts,
-    /// The inputs with results that do not agree, which were left out.
+    /// The omitted inputs with results that do not agree.
     pub contradicting: Vec<Contradiction>,
-    /// The number of inputs without a result, which were left out.
+    /// The number of omitted inputs without a result.
     pub worker_failed: usize,
     /// Each script that the model wrote, in order.
     pub attempts: Vec<Attempt>,
     /// The best script; `None` if none was good enough.
     pub chosen: Option<Chosen>,
-    /// What the worker's recorded calls used.
+    /// The usage of the worker's recorded calls.
     pub recorded: RecordedCalls,
-    /// What the requests to the model used.
+    /// The usage of the requests to the model.
     pub usage: RunUsage,
-    /// What limits the evidence, one sentence each.
+    /// The limits of the evidence, one sentence each.
     pub notes: Vec<String>,
     /// How to use the script, one sentence each.
     pub next: Vec<String>,
 }
 
-/// Why no further script was asked for.
+/// The reason that no further script was requested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProposalEnd {
     /// A script agreed in all shown and selecting cases.
     Agrees,
-    /// All attempts were made.
+    /// The maximum number of attempts was reached.
     Attempts,
     /// The budget was spent.
     Budget,
@@ -59,11 +59,11 @@ pub enum ProposalEnd {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Parts {
-    /// Those that the model sees.
+    /// Cases that the model sees.
     pub shown: usize,
-    /// Those that choose among scripts.
+    /// Cases that select among scripts.
     pub selecting: usize,
-    /// Those that measure the chosen script.
+    /// Cases that measure the chosen script.
     pub held_back: usize,
 }
 
@@ -71,16 +71,16 @@ pub struct Parts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Attempt {
-    /// The faults that kept it from running.
+    /// The faults because of which it did not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
-    /// On the shown cases; `None` if it did not run.
+    /// The score on the shown cases; `None` if it did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<Score>,
-    /// On the selecting cases; `None` if it did not run.
+    /// The score on the selecting cases; `None` if it did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selecting: Option<Score>,
-    /// What the request used.
+    /// The usage of the request.
     pub usage: RunUsage,
 }
 
@@ -88,19 +88,19 @@ pub struct Attempt {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Chosen {
-    /// The number of its attempt, from 1.
+    /// The 1-based number of its attempt.
     pub attempt: usize,
-    /// On the shown cases.
+    /// The score on the shown cases.
     pub shown: Score,
-    /// On the selecting cases.
+    /// The score on the selecting cases.
     pub selecting: Score,
-    /// On the cases that neither the model nor the choice has seen.
+    /// The score on the cases that were used neither by the model nor for the selection.
     pub held_back: Score,
     /// The mean time of a call on those cases, in milliseconds.
     pub milliseconds: f64,
 }
 
-/// As Markdown.
+/// Formats the report as Markdown.
 impl fmt::Display for ProposalReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { worker, script, parts, usage, .. } = self;
@@ -161,7 +161,7 @@ impl ProposalReport {
         self.write_recorded(f)
     }
 
-    /// Writes what the worker's recorded calls used.
+    /// Writes the usage of the worker's recorded calls.
     fn write_recorded(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (worker, RecordedCalls { calls, usage, cost, milliseconds }) = (&self.worker, self.recorded);
         if calls == 0 {
@@ -204,7 +204,7 @@ fn write_attempt(f: &mut fmt::Formatter<'_>, number: usize, attempt: &Attempt) -
     attempt.faults.iter().try_for_each(|fault| writeln!(f, "   - {}", line(fault)))
 }
 
-/// Returns text as code of one line, in more backticks than it has.
+/// Returns text as inline code, delimited by more backticks than it contains.
 fn code(text: &str) -> String {
     let text = line(text);
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the model is asked.
+//! The requests to the model.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use super::score::Score;
 use crate::base::clip::clip;
 use crate::observe::event::Outcome;
 
-/// The most of cases that one request shows, in bytes.
+/// The maximum size of the cases in one request, in bytes.
 const MAX_CASES: usize = 48 * 1024;
-/// The most of one value that a request shows, in bytes.
+/// The maximum size of one value in a request, in bytes.
 const MAX_VALUE: usize = 4 * 1024;
-/// The most disagreements that one request shows.
+/// The maximum number of disagreements in one request.
 const MAX_DISAGREEMENTS: usize = 12;
-/// The most faults that one request shows.
+/// The maximum number of faults in one request.
 const MAX_FAULTS: usize = 20;
 
 pub(super) const INSTRUCTIONS: &str = "\
@@ -39,7 +39,7 @@ randomness. Not supported: `class` with a base other than TypedDict, `yield`, `m
 formatting.
 - Types are checked: annotate lists and dictionaries that begin empty.";
 
-/// What became of the last script.
+/// The result of the last script.
 #[derive(Debug)]
 pub(super) enum Feedback {
     /// It could not run.

@@ -1,4 +1,4 @@
-//! A Rust function to start from.
+//! Generates a Rust function as a starting point.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::candidate::parameters;
 use crate::plane::registry::Registered;
 
-/// A longer line is broken, as rustfmt does.
+/// The maximum line width, as in rustfmt; a longer line is broken.
 const MAX_WIDTH: usize = 100;
 
 /// Returns a Rust function with the worker's signature, which calls the worker and has the script as a comment.
@@ -20,14 +20,14 @@ pub(super) fn function(worker: &Registered, script: &str) -> String {
     let is_prompt = worker.is_linked() && worker.takes_prompt();
     let mut declared = vec!["ctx: &CallContext".to_owned()];
     for (name, schema) in &properties {
-        let ty = if is_prompt { "Prompt".to_owned() } else { types.of(schema) };
+        let ty = if is_prompt { "Prompt".to_owned() } else { types.rust_type(schema) };
         declared.push(format!("{}: {ty}", rust_name(name)));
     }
     let names: Vec<_> = properties.iter().map(|(name, _)| rust_name(name)).collect();
     let (output, call) = if worker.is_linked() {
         let output = match worker.output() {
-            Some(schema) if is_simple(&schema) => types.of(&schema),
-            // The name of the type is not in its schema.
+            Some(schema) if is_simple(&schema) => types.rust_type(&schema),
+            // The schema does not contain the name of the type.
             _ => format!("<{own} as llm_do::Tool>::Output"),
         };
         types.names.insert(own.clone());
@@ -59,20 +59,20 @@ pub(super) fn function(worker: &Registered, script: &str) -> String {
     text
 }
 
-/// Returns whether a schema is that of a type of the standard library.
+/// Returns whether a schema belongs to a type of the standard library.
 fn is_simple(schema: &Value) -> bool {
     schema["type"].is_string() && schema["type"] != "object" && schema.get("enum").is_none()
 }
 
-/// Names the Rust types of schemas.
+/// Generates the names of Rust types for schemas.
 #[derive(Default)]
 struct Types {
-    /// Those of the program.
+    /// The names of the program's own types.
     names: BTreeSet<String>,
 }
 
 impl Types {
-    fn of(&mut self, schema: &Value) -> String {
+    fn rust_type(&mut self, schema: &Value) -> String {
         let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
         if let Some(name) = name.or(schema["title"].as_str()) {
             let name = rust_name(name);
@@ -82,8 +82,8 @@ impl Types {
         for key in ["anyOf", "oneOf"] {
             if let Some([one, other]) = schema[key].as_array().map(Vec::as_slice) {
                 match (one["type"] == "null", other["type"] == "null") {
-                    (false, true) => return format!("Option<{}>", self.of(one)),
-                    (true, false) => return format!("Option<{}>", self.of(other)),
+                    (false, true) => return format!("Option<{}>", self.rust_type(one)),
+                    (true, false) => return format!("Option<{}>", self.rust_type(other)),
                     _ => {}
                 }
             }
@@ -106,9 +106,12 @@ impl Types {
             ("number", "float") => "f32",
             ("number", _) => "f64",
             ("integer", format) => integer(format),
-            ("array", _) => return format!("Vec<{}>", self.of(&schema["items"])),
+            ("array", _) => return format!("Vec<{}>", self.rust_type(&schema["items"])),
             ("object", _) if schema["additionalProperties"].is_object() => {
-                return format!("std::collections::BTreeMap<String, {}>", self.of(&schema["additionalProperties"]));
+                return format!(
+                    "std::collections::BTreeMap<String, {}>",
+                    self.rust_type(&schema["additionalProperties"])
+                );
             }
             _ => "llm_do::Value",
         };
@@ -131,7 +134,7 @@ fn integer(format: &str) -> &'static str {
     }
 }
 
-/// Returns a name as Rust writes it.
+/// Returns a name in Rust's spelling.
 fn rust_name(name: &str) -> String {
     const KEYWORDS: [&str; 46] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",

@@ -1,4 +1,4 @@
-//! How often a script agrees.
+//! Counts in how many cases a script agrees.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use super::super::Verdict;
 
-/// The quantile of the normal distribution for an interval of 95 %.
+/// The quantile of the normal distribution for a 95 % interval.
 const Z: f64 = 1.959_964;
 
-/// In how many cases a script agrees with the worker.
+/// The numbers of cases in which a script agrees with the worker, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Score {
     /// The number of cases in which it returned the worker's answer.
     pub agree: usize,
-    /// The number of cases in which it returned another result, failed, or did not accept the input.
+    /// The number of cases in which it returned a different result, failed, or did not accept the input.
     pub disagree: usize,
     /// The number of cases in which it abstained.
     pub unsure: usize,
 }
 
 impl Score {
-    pub(super) fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
+    pub(super) fn from_verdicts(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
         let mut score = Self::default();
         for verdict in verdicts {
             match verdict {
@@ -47,14 +47,15 @@ impl Score {
         self.agree > 0 && self.agree == self.cases()
     }
 
-    /// Returns agreements minus disagreements, by which scripts are compared.
+    /// Returns agreements minus disagreements, the measure for comparing scripts.
     #[must_use]
     pub fn balance(&self) -> i64 {
         let count = |cases: usize| i64::try_from(cases).unwrap_or(i64::MAX);
         count(self.agree) - count(self.disagree)
     }
 
-    /// Returns bounds of the share of agreement where it answers, with 95 % confidence (Wilson's interval); `None` if it answers nowhere.
+    /// Returns the bounds of the share of agreement in the answered cases, with 95 % confidence (Wilson's interval);
+    /// `None` if it answered none.
     ///
     /// # Examples
     ///
@@ -83,7 +84,7 @@ impl fmt::Display for Score {
         let Self { agree, disagree, unsure } = self;
         let of = self.cases();
         write!(f, "{agree} of {of} agree")?;
-        // Rounded down, so that only full agreement is 100 %.
+        // Rounded down, so that only complete agreement is 100 %.
         if let Some(percent) = (agree * 100).checked_div(of) {
             write!(f, " ({percent} %)")?;
         }

@@ -1,4 +1,4 @@
-//! The search for a script: asks, checks, runs, chooses and measures.
+//! The search for a script: requests, checks, runs, selects and measures scripts.
 
 use std::time::Instant;
 
@@ -18,13 +18,13 @@ use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::{Runtime, RuntimeBuilder};
 
 /// The search for a script.
-pub(super) struct Search<'a> {
+pub(super) struct ScriptSearch<'a> {
     proposer: &'a Proposer,
     split: &'a Split<'a>,
     worker: &'a Registered,
     registry: &'a Registry,
     builder: &'a RuntimeBuilder,
-    /// Asks the model.
+    /// The runtime of the worker that writes scripts.
     writer: Runtime,
     attempts: Vec<Attempt>,
     used: RunUsage,
@@ -41,13 +41,13 @@ struct Best {
 }
 
 impl Best {
-    /// Returns what scripts are compared by.
+    /// Returns the rank for comparing scripts.
     fn rank(&self) -> (i64, i64) {
         (self.selecting.balance(), self.shown.balance())
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a> ScriptSearch<'a> {
     pub(super) fn new(
         proposer: &'a Proposer,
         split: &'a Split<'a>,
@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Asks for scripts until one agrees, or none may be asked for.
+    /// Requests scripts until one agrees, or no further request is allowed.
     pub(super) async fn run(&mut self, subject: &Subject<'_>) -> Result<ProposalEnd, ProposeError> {
         let first = request::first(subject, &self.split.shown);
         let mut asked = first.clone();
@@ -148,7 +148,7 @@ impl<'a> Search<'a> {
         if self.builder.cancellation_token().is_cancelled() { Err(ProposeError::Cancelled) } else { Ok(()) }
     }
 
-    /// Measures the best script, if it is good enough, on the cases that were held back.
+    /// Measures the best script, if it is good enough, on the held-back cases.
     pub(super) async fn finish(mut self, end: ProposalEnd, recorded: RecordedCalls) -> Result<Proposal, ProposeError> {
         let is_good = |best: &Best| {
             let score = if self.split.selecting.is_empty() { best.shown } else { best.selecting };

@@ -1,4 +1,4 @@
-//! Splits cases by a fixed rule: what the model sees, what chooses, and what measures.
+//! Splits cases by a fixed rule into shown, selecting and held-back ones.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,26 +8,26 @@ use crate::base::agreement::Agreement;
 use crate::observe::event::Outcome;
 use crate::observe::journal::digest;
 
-/// Of ten cases, how many the model sees.
+/// The number of cases of ten that the model sees.
 const SHOWN: u32 = 4;
-/// Of ten cases, how many choose among scripts.
+/// The number of cases of ten that select among scripts.
 const SELECTING: u32 = 3;
 
-/// The cases of a worker, by what they are for.
+/// The cases of a worker, by their purpose.
 #[derive(Debug, Default)]
 pub(super) struct Split<'a> {
-    /// The model sees them.
+    /// The cases that the model sees.
     pub(super) shown: Vec<&'a Case>,
-    /// They choose among scripts; the model does not see them.
+    /// The cases that select among scripts; the model does not see them.
     pub(super) selecting: Vec<&'a Case>,
-    /// They measure the chosen script, and nothing has seen them.
+    /// The unseen cases that measure the chosen script.
     pub(super) held_back: Vec<&'a Case>,
     pub(super) contradicting: Vec<Contradiction>,
-    /// How many cases have no result, since the worker always failed.
+    /// The number of cases without a result, since the worker always failed.
     pub(super) worker_failed: usize,
 }
 
-/// An input to which the worker gave results that do not agree.
+/// An input with contradicting results of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Contradiction {
@@ -38,7 +38,7 @@ pub struct Contradiction {
 }
 
 impl<'a> Split<'a> {
-    pub(super) fn of(cases: &'a Cases, agreement: &Agreement) -> Self {
+    pub(super) fn new(cases: &'a Cases, agreement: &Agreement) -> Self {
         let mut split = Self::default();
         for case in cases {
             let results: Vec<_> = case.answers.iter().filter_map(|answer| result(&answer.outcome)).collect();
@@ -67,7 +67,8 @@ fn result(outcome: &Outcome) -> Option<Value> {
     }
 }
 
-/// Returns the place of a case among ten, from the digest of its input: it stays there when cases are added.
+/// Returns the place of a case among ten, from the digest of its input, so that it does not change when cases are
+/// added.
 fn tenth(input: &Value) -> u32 {
     digest(input).chars().filter_map(|letter| letter.to_digit(16)).fold(0, |rest, digit| (rest * 16 + digit) % 10)
 }

@@ -1,12 +1,12 @@
-//! What limits the evidence, and how a script is used.
+//! The limits of the evidence, and the next steps with a script.
 
 use super::Parts;
 use super::score::Score;
 
-/// With fewer cases, the report states that the figure is uncertain.
+/// The number of cases below which the report calls the figure uncertain.
 const FEW: usize = 10;
 
-/// Returns what limits the evidence.
+/// Returns the limits of the evidence.
 pub(super) fn notes(parts: Parts, contradicting: usize) -> Vec<String> {
     let mut notes = Vec::new();
     match parts.held_back {
@@ -27,7 +27,7 @@ pub(super) fn notes(parts: Parts, contradicting: usize) -> Vec<String> {
     notes
 }
 
-/// Returns the ways to use a script, the one that its agreement suggests first.
+/// Returns the ways to use a script; the first is the one that fits its agreement.
 pub(super) fn next(worker: &str, script: &str, held_back: &Score) -> Vec<String> {
     let shadow = format!(
         "In shadow: call `{script}` in place of `{worker}`, and keep the worker beside it: `Runtime::builder()\

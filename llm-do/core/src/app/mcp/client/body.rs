@@ -1,4 +1,4 @@
-//! The body of a server's tool: what a call of it does in its run.
+//! The body of a server's tool, which runs in a call.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,14 +18,14 @@ use crate::base::error::{Result, UnknownOutcome};
 use crate::declare::tool::ToolReturn;
 use crate::plane::context::CallContext;
 
-/// How often a server may ask for more before it answers.
+/// The maximum number of times that a server may request input before it answers.
 const MAX_ROUNDS: u32 = 10;
-/// The delay before a call that the server wants repeated; it doubles each time.
+/// The delay before a call that the server asks to repeat; it doubles each time.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How many reports of progress may wait.
+/// The maximum number of progress reports that wait.
 const EVENTS: usize = 64;
 
-/// Calls a tool of a server, and answers what it asks for meanwhile.
+/// Calls a tool of a server, and answers the requests of the server in the meantime.
 pub(super) async fn call(
     connection: McpConnection,
     tool: Arc<RemoteTool>,
@@ -38,7 +38,7 @@ pub(super) async fn call(
         match send(&connection, &tool, &ctx, request.clone()).await? {
             Reply::Complete(answer) => {
                 let mismatch = mismatch(&tool, &answer).await;
-                let returned = result::of(answer, connection.server())?;
+                let returned = result::from_server(answer, connection.server())?;
                 return Ok(match mismatch {
                     Some(mismatch) => returned.note(mismatch),
                     None => returned,
@@ -59,7 +59,8 @@ pub(super) async fn call(
     Err(format!("the MCP server `{server}` asked for input {MAX_ROUNDS} times and returned no result").into())
 }
 
-/// Returns how a result differs from the schema that its tool declares: the operator reads it, and the result stays.
+/// Returns how a result differs from the schema that its tool declares. This is only a note for the operator; the
+/// result is used.
 async fn mismatch(tool: &RemoteTool, answer: &CallToolResult) -> Option<String> {
     let schema = tool.output.as_ref().filter(|_| answer.is_error != Some(true))?;
     let fault = match answer.structured_content.clone().filter(|value| !value.is_null()) {
@@ -84,7 +85,7 @@ async fn send(
             CallEvent::Progress(text) => ctx.progress(text),
             CallEvent::Ask(request, reply) => {
                 let answer = elicitation::ask(ctx, connection.name(), tool.name(), &request).await?;
-                // An error means that the server does not wait for it.
+                // An error means that the server no longer waits for the answer.
                 let _ = reply.send(answer);
             }
             CallEvent::Sample(request, mut reply) => {
@@ -110,7 +111,7 @@ async fn send(
     Err(McpError::Lost { server, reason: "the connection was closed".to_owned() }.into())
 }
 
-/// Answers what a server asks for before it goes on.
+/// Answers the requests of a server that it needs before it continues.
 async fn answers(
     connection: &McpConnection,
     tool: &RemoteTool,

@@ -1,4 +1,4 @@
-//! One request of a tool, as the thread of the connection makes it.
+//! One request of a tool, as made on the thread of the connection.
 #![expect(deprecated, reason = "servers may ask for sampling until 2027")]
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::error::McpError;
-use super::in_flight::Flight;
+use super::in_flight::CallInFlight;
 use super::live::Live;
 use super::sampling::Sampled;
 use super::server::McpServer;
@@ -26,25 +26,25 @@ use crate::declare::schema::CheckedSchema;
 /// How long sending a cancellation may take.
 const CANCELLING: Duration = Duration::from_secs(2);
 
-/// A tool of a server, as the runtime was built with it.
+/// A tool of a server, with which the runtime was built.
 #[derive(Debug)]
 pub(super) struct RemoteTool {
-    /// As the server listed it when the runtime was built.
+    /// The definition from when the runtime was built.
     pub(super) definition: Tool,
     /// Whether a call may be repeated.
     pub(super) is_repeatable: bool,
-    /// The schema of its results, if they can be compared with it.
+    /// The schema of its results, if results can be compared with it.
     pub(super) output: Option<Arc<CheckedSchema>>,
 }
 
 impl RemoteTool {
-    /// Returns the server's name of it.
+    /// Returns the server's name of the tool.
     pub(super) fn name(&self) -> &str {
         &self.definition.name
     }
 }
 
-/// A call that the thread of the connection makes.
+/// A call to make on the thread of the connection.
 #[derive(Debug)]
 pub(super) struct CallJob {
     pub(super) tool: Arc<RemoteTool>,
@@ -55,7 +55,7 @@ pub(super) struct CallJob {
     pub(super) is_sent: AtomicBool,
 }
 
-/// What is sent.
+/// The content of a call request.
 #[derive(Clone, Debug)]
 pub(super) struct CallRequest {
     pub(super) arguments: JsonObject,
@@ -63,19 +63,19 @@ pub(super) struct CallRequest {
     pub(super) request_state: Option<String>,
 }
 
-/// What happens during a call.
+/// An event during a call.
 #[derive(Debug)]
 pub(super) enum CallEvent {
     Progress(String),
     /// The server asks the user.
     Ask(Box<ElicitRequestParams>, oneshot::Sender<ElicitResult>),
-    /// The server asks a model.
+    /// The server requests an answer of a model.
     Sample(Box<CreateMessageRequestParams>, oneshot::Sender<Sampled>),
-    /// The call has ended; and whether the server may have received the request.
+    /// The call has ended; the flag is whether the server may have received the request.
     Done(Box<Result<Reply, McpError>>, bool),
 }
 
-/// A server's answer.
+/// The answer of a server.
 #[derive(Debug)]
 pub(super) enum Reply {
     Complete(CallToolResult),
@@ -83,7 +83,7 @@ pub(super) enum Reply {
 }
 
 impl Live {
-    /// Sends a call and waits for the answer; cancels it if that takes too long, or if the caller stops waiting.
+    /// Sends a call and waits for the answer; cancels it after a timeout, or if the caller stops waiting.
     pub(super) async fn call(&self, job: &CallJob) -> Result<Reply, McpError> {
         let limit = self.server.timeout;
         let mut params = CallToolRequestParams::new(job.tool.name().to_owned());
@@ -101,7 +101,7 @@ impl Live {
             Err(error) => return Err(self.failure(error).await),
         };
         let timer = Arc::new(PausableTimer::new(limit));
-        let flight = Flight { events: job.events.clone(), timer: Arc::clone(&timer) };
+        let flight = CallInFlight { events: job.events.clone(), timer: Arc::clone(&timer) };
         let landing = self.calls.add(handle.progress_token.clone(), flight);
         let answer = tokio::select! {
             biased;
@@ -142,7 +142,7 @@ impl Live {
     }
 }
 
-/// Reads a result as the server sent it.
+/// Parses a result as the server sent it.
 fn reply(value: Value) -> Result<Reply, String> {
     /// The fields of an empty result.
     const NOTHING: [&str; 2] = ["_meta", "resultType"];
@@ -166,13 +166,13 @@ fn reply(value: Value) -> Result<Reply, String> {
     }
 }
 
-/// Returns the error of a call whose caller has stopped waiting: it has no reader.
+/// Returns the error of a call whose caller has stopped waiting, so that the error is never read.
 pub(super) fn abandoned(server: &McpServer) -> McpError {
     McpError::Answer { server: server.name.clone(), reason: "the call was cancelled".to_owned() }
 }
 
 /// Notifies the server that a call is cancelled.
 async fn cancel(handle: RequestHandle<RoleClient>, reason: &str) {
-    // A server that does not read its input does not get it.
+    // The notification fails if a server does not read its input.
     let _ = timeout(CANCELLING, handle.cancel(Some(reason.to_owned()))).await;
 }

@@ -1,4 +1,4 @@
-//! The tools that a server lists. Each one is read by itself, so that an invalid one does not end the list.
+//! The tools that a server lists. Each tool is parsed separately, so that an invalid one does not end the list.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
@@ -18,7 +18,7 @@ use super::{message, reason, text};
 const MAX_PAGES: usize = 100;
 /// The most tools of a server.
 const MAX_TOOLS: usize = 1000;
-/// How long a list is used at least: the server's own figure may be 0.
+/// The minimum time for which a list is used, since the server's own value may be 0.
 const MIN_AGE: Duration = Duration::from_secs(5);
 
 /// The tools of a server, by the server's names.
@@ -26,22 +26,22 @@ const MIN_AGE: Duration = Duration::from_secs(5);
 pub(super) struct Catalog {
     tools: BTreeMap<String, Tool>,
     pub(super) unused: Unused,
-    /// When the list should be asked for again; `None` if only a notification makes it stale.
+    /// When the list must be fetched again; `None` if only a notification makes it stale.
     expires: Option<Instant>,
 }
 
-/// What of a list is not used, the first of it.
+/// The unused tools of a list, up to a maximum number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unused {
     pub(super) first: Vec<UnusedTool>,
-    /// How many more there are.
+    /// The number of further ones.
     pub(super) more: usize,
 }
 
 /// A tool of a list that is not used.
 #[derive(Clone, Debug)]
 pub(super) enum UnusedTool {
-    /// One with the name of another.
+    /// A tool with the name of another tool.
     Twice(String),
     Invalid {
         name: String,
@@ -54,7 +54,7 @@ pub(super) enum UnusedTool {
 }
 
 impl Unused {
-    /// The most that are kept.
+    /// The maximum number of stored tools.
     const MAX: usize = 20;
 
     fn push(&mut self, unused: UnusedTool) {
@@ -63,24 +63,24 @@ impl Unused {
 }
 
 /// A page of a list.
-struct Page {
-    /// Each tool, or what its server sent in place of one.
+struct ToolPage {
+    /// Each tool, or the fault of an invalid one.
     tools: Vec<Result<Tool, UnusedTool>>,
-    /// Where the next page begins, or why it cannot be asked for.
+    /// Where the next page begins, or why it cannot be fetched.
     next: Result<Option<String>, String>,
     ttl_ms: Option<u64>,
 }
 
-impl Page {
+impl ToolPage {
     /// Reads an answer; `None` if it is not a list of tools.
-    fn of(answer: ServerResult) -> Option<Self> {
+    fn from_result(answer: ServerResult) -> Option<Self> {
         match answer {
             ServerResult::ListToolsResult(page) => Some(Self {
                 tools: page.tools.into_iter().map(Ok).collect(),
                 next: Ok(page.next_cursor),
                 ttl_ms: page.ttl_ms,
             }),
-            // A list that is invalid as a whole.
+            // The list as a whole is invalid.
             ServerResult::CustomResult(CustomResult(value)) => match message::unwrapped(value) {
                 Value::Object(fields) => Self::of_fields(fields),
                 _ => None,
@@ -103,7 +103,7 @@ impl Page {
     }
 }
 
-/// Reads one tool of a list. A fault in what only describes it costs that alone.
+/// Reads one tool of a list. A fault in descriptive fields drops only these fields.
 fn read(tool: Value) -> Result<Tool, UnusedTool> {
     const NEEDED: [&str; 4] = ["name", "description", "inputSchema", "outputSchema"];
     let name = tool.get("name").and_then(Value::as_str).map(text::line).unwrap_or_default();
@@ -113,7 +113,7 @@ fn read(tool: Value) -> Result<Tool, UnusedTool> {
     };
     let mut plain = tool;
     if let Some(fields) = plain.as_object_mut() {
-        // Hints are needed too: they can make an effect stricter.
+        // Hints must be readable too, since they can make an effect stricter.
         let has_hints = fields.get("annotations").is_some_and(|hints| ToolAnnotations::deserialize(hints).is_ok());
         let is_free = fields.get("annotations").is_none_or(Value::is_null);
         if has_hints || is_free {
@@ -129,16 +129,18 @@ fn read(tool: Value) -> Result<Tool, UnusedTool> {
 }
 
 impl Catalog {
-    /// Asks a server for its tools. A list that ends badly ends with what was listed before.
-    pub(super) async fn of(peer: &Peer<RoleClient>) -> Result<Self, ServiceError> {
+    /// Fetches the tools of a server. If a later page is invalid, the list ends before it.
+    pub(super) async fn fetch(peer: &Peer<RoleClient>) -> Result<Self, ServiceError> {
         let (mut catalog, mut cursor, mut seen) = (Self::default(), None, HashSet::new());
         for page in 1.. {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
             let answer = peer.send_request(request).await;
-            let next = match answer.and_then(|answer| Page::of(answer).ok_or(ServiceError::UnexpectedResponse)) {
+            let next = match answer
+                .and_then(|answer| ToolPage::from_result(answer).ok_or(ServiceError::UnexpectedResponse))
+            {
                 Ok(found) => catalog.take(found, page > 1),
-                // A server of prompts or resources alone.
+                // The server has only prompts or resources.
                 Err(ServiceError::McpError(error)) if page == 1 && error.code == ErrorCode::METHOD_NOT_FOUND => {
                     Ok(None)
                 }
@@ -169,10 +171,10 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Adds the tools of a page; returns where the next one begins, or why it is not asked for.
+    /// Adds the tools of a page; returns where the next page begins, or why it is not fetched.
     ///
-    /// A page that repeats a tool of an earlier one is worth no warning.
-    fn take(&mut self, page: Page, is_later: bool) -> Result<Option<String>, String> {
+    /// If a later page repeats a tool, there is no warning.
+    fn take(&mut self, page: ToolPage, is_later: bool) -> Result<Option<String>, String> {
         let age = page.ttl_ms.map(|milliseconds| MIN_AGE.max(Duration::from_millis(milliseconds)));
         let expires = age.and_then(|age| Instant::now().checked_add(age));
         self.expires = [self.expires, expires].into_iter().flatten().min();

@@ -1,4 +1,4 @@
-//! Checks of the settings of a server, and what of them is shown.
+//! Checks of the settings of a server, and their `Debug` form.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl McpServer {
 }
 
 impl fmt::Debug for McpServer {
-    /// Without the environment, headers and the token, which may be secret.
+    /// The environment, headers and the token are left out, since they may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("McpServer");
         shown.field("name", &self.name);

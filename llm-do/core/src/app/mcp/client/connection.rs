@@ -1,4 +1,4 @@
-//! A connection to a server, on a thread of its own: it needs no async runtime of the program, and ends with its owner.
+//! A connection to a server, on a separate thread: it needs no async runtime of the program, and ends with its owner.
 
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, mpsc as sync_mpsc};
@@ -20,20 +20,20 @@ use super::supervisor::Supervisor;
 use crate::base::mutex::IgnorePoison;
 use crate::plane::tool_source::RootCalls;
 
-/// How long the owner waits for the end of the connection and of the program.
+/// The maximum wait of the owner for the end of the connection and of the program.
 const ENDING: Duration = Duration::from_secs(3);
-/// How long calls may take to be cancelled at the server when the connection ends.
+/// The maximum time to cancel calls at the server when the connection ends.
 const CANCELLING: Duration = Duration::from_millis(500);
 
 /// A connection to an MCP server; see [`McpServer::connect`].
 ///
-/// Cloning is cheap. The server ends with the last clone, that is, with the last runtime that uses it: dropping it waits up to
-/// three seconds for a program that does not end by itself, which is then killed.
+/// Cloning is cheap. The server ends with the last clone, which is usually in the last runtime that uses it. Dropping
+/// it waits up to three seconds for the program to end, and then kills it.
 #[derive(Clone, Debug)]
-pub struct McpConnection(Arc<Shared>);
+pub struct McpConnection(Arc<SharedConnection>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedConnection {
     server: Arc<McpServer>,
     owner: Owner,
     jobs: mpsc::UnboundedSender<CallJob>,
@@ -44,7 +44,7 @@ struct Shared {
     ended: Mutex<sync_mpsc::Receiver<()>>,
 }
 
-/// The tools of a server, as it listed them first.
+/// The first list of tools of a server.
 #[derive(Debug)]
 pub(super) struct FirstList {
     pub(super) tools: Vec<Tool>,
@@ -77,7 +77,7 @@ impl McpConnection {
                 None
             }
         };
-        Self(Arc::new(Shared { server, owner, jobs, listed, stop, thread, ended: Mutex::new(ended) }))
+        Self(Arc::new(SharedConnection { server, owner, jobs, listed, stop, thread, ended: Mutex::new(ended) }))
     }
 
     /// Waits for the list of tools.
@@ -90,7 +90,7 @@ impl McpConnection {
         self.0.listed.wait_blocking()
     }
 
-    /// Returns whether it is known which tools there are.
+    /// Returns whether the list of tools is known.
     pub(super) fn is_ready(&self) -> bool {
         self.0.listed.get().is_some()
     }
@@ -109,7 +109,7 @@ impl McpConnection {
 
     /// Makes a call on the thread of the connection.
     pub(super) fn send(&self, job: CallJob) {
-        // An error drops the job, which ends its events.
+        // If this fails, dropping the job ends its events.
         let _ = self.0.jobs.send(job);
     }
 
@@ -126,10 +126,10 @@ impl McpConnection {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedConnection {
     fn drop(&mut self) {
         self.stop.cancel();
-        // Its own thread would wait for itself.
+        // The thread of the connection would wait for itself.
         if self.thread.is_some_and(|thread| thread != thread::current().id()) {
             // An error means that it has ended.
             let _ = self.ended.lock().ignore_poison().recv_timeout(ENDING);
@@ -137,7 +137,7 @@ impl Drop for Shared {
     }
 }
 
-/// What the thread of a connection does.
+/// The state of the thread of a connection.
 struct Worker {
     supervisor: Arc<Supervisor>,
     jobs: mpsc::UnboundedReceiver<CallJob>,
@@ -163,7 +163,7 @@ impl Worker {
                 () = self.serve(&mut calls) => {}
                 () = stop.cancelled() => {}
             }
-            // The callers are gone, so each call ends by itself, once it is cancelled at the server.
+            // The callers are gone, so each call ends once it is cancelled at the server.
             let _ = timeout(CANCELLING, async { while calls.join_next().await.is_some() {} }).await;
             calls.shutdown().await;
             self.supervisor.end().await;
@@ -196,7 +196,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // If the thread panicked before the list was known.
+        // Without an effect, unless the thread panicked before the list was known.
         let (server, reason) = (self.supervisor.name().to_owned(), "the thread of the connection panicked".to_owned());
         self.listed.set(Err(McpError::Connect { server, reason }));
     }
@@ -213,7 +213,7 @@ struct Listed {
 }
 
 impl Listed {
-    /// Sets the result, unless it is known.
+    /// Sets the result, unless it is already known.
     fn set(&self, result: FirstResult) {
         self.result.lock().ignore_poison().get_or_insert(result);
         self.blocked.notify_all();

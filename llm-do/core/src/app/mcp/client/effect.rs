@@ -1,4 +1,4 @@
-//! What a call of a server's tool changes: the settings of the user, and the hints of the server.
+//! The effect of a server's tool: from the settings of the user, and the hints of the server.
 
 use rmcp::model::ToolAnnotations;
 
@@ -7,8 +7,9 @@ use crate::declare::tool::Effect;
 
 /// Returns the effect of a tool.
 ///
-/// A setting for this one tool holds. Otherwise hints can only make the effect stricter, unless the user trusts them.
-pub(super) fn of(server: &McpServer, tool: &str, hints: Option<&ToolAnnotations>) -> Effect {
+/// A setting for the tool always applies. Otherwise, hints can only make the effect stricter, unless the user trusts
+/// them.
+pub(super) fn of_tool(server: &McpServer, tool: &str, hints: Option<&ToolAnnotations>) -> Effect {
     if let Some(effect) = server.tool_effects.get(tool) {
         return *effect;
     }
@@ -23,12 +24,12 @@ pub(super) fn of(server: &McpServer, tool: &str, hints: Option<&ToolAnnotations>
     }
 }
 
-/// What hints mean.
+/// The meaning of hints.
 #[derive(Default)]
 struct Hinted {
     /// The effect, if the server is trusted.
     trusted: Effect,
-    /// The least effect that the server admits to, if it does.
+    /// The weakest effect that the hints admit, if they admit one.
     suspicion: Option<Effect>,
 }
 
@@ -60,28 +61,28 @@ mod tests {
     #[test]
     fn hints_never_make_an_effect_laxer() {
         let server = McpServer::command("s", "s", [""; 0]);
-        assert_eq!(of(&server, "t", None), Effect::Undeclared);
-        assert_eq!(of(&server, "t", Some(&hints(Some(true), Some(false), Some(true)))), Effect::Undeclared);
-        assert_eq!(of(&server, "t", Some(&hints(None, Some(true), None))), Effect::Destructive);
+        assert_eq!(of_tool(&server, "t", None), Effect::Undeclared);
+        assert_eq!(of_tool(&server, "t", Some(&hints(Some(true), Some(false), Some(true)))), Effect::Undeclared);
+        assert_eq!(of_tool(&server, "t", Some(&hints(None, Some(true), None))), Effect::Destructive);
         let read_only = server.clone().effect(Effect::ReadOnly);
-        assert_eq!(of(&read_only, "t", Some(&hints(Some(true), None, None))), Effect::ReadOnly);
-        assert_eq!(of(&read_only, "t", Some(&hints(Some(false), None, None))), Effect::Undeclared);
-        assert_eq!(of(&read_only, "t", Some(&hints(Some(false), Some(true), None))), Effect::Destructive);
+        assert_eq!(of_tool(&read_only, "t", Some(&hints(Some(true), None, None))), Effect::ReadOnly);
+        assert_eq!(of_tool(&read_only, "t", Some(&hints(Some(false), None, None))), Effect::Undeclared);
+        assert_eq!(of_tool(&read_only, "t", Some(&hints(Some(false), Some(true), None))), Effect::Destructive);
     }
 
     #[test]
     fn a_setting_for_one_tool_holds() {
         let server = McpServer::command("s", "s", [""; 0]).tool_effect("t", Effect::ReadOnly);
-        assert_eq!(of(&server, "t", Some(&hints(Some(false), Some(true), None))), Effect::ReadOnly);
-        assert_eq!(of(&server, "u", None), Effect::Undeclared);
+        assert_eq!(of_tool(&server, "t", Some(&hints(Some(false), Some(true), None))), Effect::ReadOnly);
+        assert_eq!(of_tool(&server, "u", None), Effect::Undeclared);
     }
 
     #[test]
     fn hints_of_a_trusted_server_decide() {
         let server = McpServer::command("s", "s", [""; 0]).trust_hints();
-        assert_eq!(of(&server, "t", Some(&hints(Some(true), None, None))), Effect::ReadOnly);
-        assert_eq!(of(&server, "t", Some(&hints(Some(false), Some(false), Some(true)))), Effect::Idempotent);
-        assert_eq!(of(&server, "t", Some(&hints(None, Some(true), Some(true)))), Effect::Destructive);
-        assert_eq!(of(&server, "t", None), Effect::Undeclared);
+        assert_eq!(of_tool(&server, "t", Some(&hints(Some(true), None, None))), Effect::ReadOnly);
+        assert_eq!(of_tool(&server, "t", Some(&hints(Some(false), Some(false), Some(true)))), Effect::Idempotent);
+        assert_eq!(of_tool(&server, "t", Some(&hints(None, Some(true), Some(true)))), Effect::Destructive);
+        assert_eq!(of_tool(&server, "t", None), Effect::Undeclared);
     }
 }

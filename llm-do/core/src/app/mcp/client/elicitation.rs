@@ -1,4 +1,4 @@
-//! Questions of a server to the user, asked in the run whose call the server answers.
+//! Questions of a server to the user, asked in the run whose call the server is answering.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,12 @@ const DONE: &str = "done";
 const SKIP: &str = "(leave empty)";
 /// The maximum number of values in one form.
 const MAX_FIELDS: usize = 20;
-/// How often a value that does not fit is asked for again.
+/// The maximum number of invalid answers for one value.
 const MAX_ASKED: usize = 3;
 /// The longest message of a server, in characters.
 const MAX_MESSAGE: usize = 2_000;
 
-/// Asks the user what a server wants to know. The user first sees who asks what, and may decline.
+/// Asks the user for the values that a server requests. The user first sees who asks for what, and may decline.
 pub(super) async fn ask(
     ctx: &CallContext,
     server: &str,
@@ -59,7 +59,7 @@ fn declined() -> ElicitResult {
     ElicitResult::new(ElicitationAction::Decline)
 }
 
-/// Asks the user to open an address; it is shown as it is, and never opened by us.
+/// Asks the user to open an address, which is shown unchanged, and never opened automatically.
 async fn visit(ctx: &CallContext, introduction: &str, url: &str) -> Result<ElicitResult, CallError> {
     let is_web = url.starts_with("https://") || url.starts_with("http://");
     if !is_web || url.len() > MAX_MESSAGE {
@@ -91,15 +91,15 @@ async fn form(ctx: &CallContext, introduction: &str, schema: &ElicitationSchema)
     let mut content = Map::new();
     for field in fields {
         match field.ask(ctx).await? {
-            Answer::Value(value) => drop(content.insert(field.name.to_owned(), value)),
-            Answer::Empty => {}
-            Answer::Unfit => return Ok(ElicitResult::new(ElicitationAction::Cancel)),
+            FieldAnswer::Value(value) => drop(content.insert(field.name.to_owned(), value)),
+            FieldAnswer::Empty => {}
+            FieldAnswer::Unfit => return Ok(ElicitResult::new(ElicitationAction::Cancel)),
         }
     }
     Ok(ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content)))
 }
 
-/// Returns the values that a schema asks for.
+/// Returns the values that a schema requests.
 fn fields(schema: &Value) -> Vec<Field<'_>> {
     let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_required = |name: &str| required.iter().any(|required| required == name);
@@ -112,7 +112,7 @@ fn fields(schema: &Value) -> Vec<Field<'_>> {
     fields.map(|((name, schema), title)| Field { is_required: is_required(name), name, title, schema }).collect()
 }
 
-/// Adds to texts that are equal, or taken, what they stand for: the user must see which is which.
+/// Makes texts distinct that are equal or in use, by adding their values, so that the user can distinguish them.
 fn distinct(mut shown: Vec<(String, Value)>, taken: &[&str]) -> Vec<(String, Value)> {
     let mut counts: HashMap<String, usize> = taken.iter().map(|text| ((*text).to_owned(), 1)).collect();
     for (text, _) in &shown {
@@ -125,38 +125,38 @@ fn distinct(mut shown: Vec<(String, Value)>, taken: &[&str]) -> Vec<(String, Val
     shown
 }
 
-/// A value that is asked for.
+/// A requested value.
 struct Field<'a> {
     name: &'a str,
-    /// What the user sees.
+    /// The text for the user.
     title: String,
     schema: &'a Value,
     is_required: bool,
 }
 
-enum Answer {
+enum FieldAnswer {
     Value(Value),
     Empty,
-    /// No answer fits.
+    /// The value cannot be requested.
     Unfit,
 }
 
 impl Field<'_> {
-    async fn ask(&self, ctx: &CallContext) -> Result<Answer, CallError> {
+    async fn ask(&self, ctx: &CallContext) -> Result<FieldAnswer, CallError> {
         let checked = CheckedSchema::new(self.schema).untrusted();
         let mut problem = String::new();
         for _ in 0..MAX_ASKED {
             let given = ctx.request_user_choices(self.question(&problem)).await?;
             problem = match self.value(&given) {
-                None if !self.is_required => return Ok(Answer::Empty),
+                None if !self.is_required => return Ok(FieldAnswer::Empty),
                 None => "\nInvalid answer: a value is required".to_owned(),
                 Some(value) => match checked.check(&value) {
-                    Ok(()) => return Ok(Answer::Value(value)),
+                    Ok(()) => return Ok(FieldAnswer::Value(value)),
                     Err(fault) => format!("\nInvalid answer: {}", text::line(&fault)),
                 },
             };
         }
-        Ok(Answer::Unfit)
+        Ok(FieldAnswer::Unfit)
     }
 
     fn question(&self, problem: &str) -> Question {

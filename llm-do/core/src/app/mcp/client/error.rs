@@ -1,4 +1,4 @@
-//! What can go wrong between the runtime and a server.
+//! The errors between the runtime and a server.
 
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ pub enum McpError {
         message: String,
     },
 
-    /// The server sent what the protocol or the limits do not allow.
+    /// The server sent data that violates the protocol or the limits.
     #[error("invalid response from the MCP server `{server}`: {reason}")]
     Answer {
         /// The name of the server.
@@ -129,7 +129,7 @@ pub enum McpError {
 }
 
 impl McpError {
-    /// Returns why the outcome of a call that was sent is not known; `None` if it is known.
+    /// Returns the reason that the outcome of a sent call is unknown; `None` if it is known.
     pub(super) fn unknown_outcome(&self) -> Option<String> {
         match self {
             Self::Lost { server, reason } => {

@@ -1,4 +1,5 @@
-//! Requests to a server at a URL. The answer to a request is known by its connection: an error belongs to it, also with another id.
+//! Requests to a server at a URL. An answer is matched to its request by the connection, so an error with another id
+//! belongs to it too.
 
 mod events;
 mod site;
@@ -22,7 +23,7 @@ use self::events::Events;
 use super::message::{self, Asked, failed};
 use super::text;
 
-/// What is accepted as an answer.
+/// The accepted media types of answers.
 const ACCEPTED: &str = "application/json, text/event-stream";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
@@ -47,9 +48,9 @@ struct Pending {
 }
 
 impl Pending {
-    fn of(message: &ClientJsonRpcMessage, has_session: bool) -> Option<Self> {
+    fn from_message(message: &ClientJsonRpcMessage, has_session: bool) -> Option<Self> {
         let ClientJsonRpcMessage::Request(request) = message else { return None };
-        Some(Self { id: request.id.clone(), asked: Asked::of(&request.request), has_session })
+        Some(Self { id: request.id.clone(), asked: Asked::from_request(&request.request), has_session })
     }
 
     fn id(&self) -> Value {
@@ -64,7 +65,7 @@ impl Pending {
         text == self.id.to_string()
     }
 
-    /// Reads messages; an error is about this request, and an answer to another one is an error of it.
+    /// Parses messages. An error belongs to this request; a result with another id becomes an error of this request.
     fn read(&self, bytes: &[u8]) -> Vec<Value> {
         let asked = |id: &Value| if self.is(id) { self.asked } else { Asked::Other };
         message::read(bytes, asked).into_iter().map(|message| self.matched(message)).collect()
@@ -136,10 +137,10 @@ impl StreamableHttpClient for Exchange {
         if let Some(error) = authorization(&response) {
             return Err(error);
         }
-        match Pending::of(&message, session.is_some()) {
+        match Pending::from_message(&message, session.is_some()) {
             Some(pending) => answered(response, &pending, limits).await,
             None if response.status() == StatusCode::NOT_FOUND && session.is_some() => Err(Failure::SessionExpired),
-            // No request waits for it; a server that is broken fails the next one.
+            // No request waits for it; if the server is broken, the next request fails.
             None => Ok(StreamableHttpPostResponse::Accepted),
         }
     }
@@ -180,7 +181,7 @@ impl StreamableHttpClient for Exchange {
     }
 }
 
-/// Returns the error of a server that demands authorization, with its challenge.
+/// Returns the error of a server that requires authorization, with its challenge.
 fn authorization(response: &Response) -> Option<Failure> {
     let challenge = response.headers().get(header::WWW_AUTHENTICATE)?.to_str().ok()?;
     match response.status() {
@@ -193,7 +194,7 @@ fn authorization(response: &Response) -> Option<Failure> {
     }
 }
 
-/// Returns the scope that a challenge names.
+/// Returns the scope in a challenge.
 fn scope(challenge: &str) -> Option<String> {
     let start = challenge.to_ascii_lowercase().find("scope=")? + "scope=".len();
     let scope = &challenge[start..];
@@ -220,7 +221,7 @@ async fn answered(response: Response, pending: &Pending, limits: StreamableHttpR
         return refused(status, &format!("a redirect to {target}, which is not followed"), pending);
     }
     if status == StatusCode::ACCEPTED && pending.has_session {
-        // The answer may come on the stream of the session.
+        // The answer may arrive on the stream of the session.
         return Ok(StreamableHttpPostResponse::Accepted);
     }
     if status.is_success() {
@@ -251,8 +252,8 @@ fn is_forgotten(status: StatusCode, body: &str, is_unknown_method: bool) -> bool
     }
 }
 
-/// Returns the error of a request that was refused. An old server may refuse a discovery with any status: it is asked for the
-/// handshake then.
+/// Returns the error of a request that was refused. An old server may refuse a discovery with any status; the handshake
+/// is tried then.
 fn refused(status: StatusCode, words: &str, pending: &Pending) -> Posted {
     let reason = if words.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {words}") };
     let is_unauthorized = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
@@ -281,7 +282,7 @@ fn found(status: StatusCode, kind: &str, body: &[u8], session: Option<String>, p
     Err(Failure::UnexpectedServerResponse(Cow::Owned(format!("HTTP {status} with {found}"))))
 }
 
-/// Reads a body of at most some bytes; the rest is cut, or an error.
+/// Reads at most `most` bytes of a body; a longer body is cut, or an error.
 async fn body(mut response: Response, most: usize, cuts: bool) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(Failure::Client)? {

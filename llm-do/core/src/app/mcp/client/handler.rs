@@ -22,7 +22,7 @@ use crate::base::mutex::IgnorePoison;
 use crate::plane::registry::Application;
 use crate::plane::tool_source::RootCalls;
 
-/// Our side of a connection.
+/// The client side of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Handler {
     pub(super) server: Arc<McpServer>,
@@ -30,11 +30,11 @@ pub(super) struct Handler {
     /// Whether the server has reported that its list of tools changed.
     pub(super) is_stale: Arc<AtomicBool>,
     pub(super) owner: Owner,
-    /// Why the connection was ended on this side.
+    /// Why the client ended the connection.
     pub(super) fault: EndReason,
 }
 
-/// The runtime that took the connection last.
+/// The runtime that most recently took the connection.
 #[derive(Clone, Debug)]
 pub(super) struct Owner(Arc<Mutex<Owned>>);
 
@@ -96,13 +96,13 @@ fn file_url(folder: &Path) -> String {
 }
 
 impl Handler {
-    /// Asks a model in the run whose call the server answers, or in a run of its own if the server answers none.
+    /// Asks a model in the run whose call the server is answering, or in a separate run if there is no such call.
     async fn sample(&self, request: CreateMessageRequestParams) -> Result<CreateMessageResult, ErrorData> {
         if let Some(call) = self.calls.only() {
             return call.sample(request).await;
         }
         if !self.calls.is_empty() {
-            // A request does not name the call that it belongs to, and another run must not pay.
+            // A request does not name its call, and a different run must not pay for it.
             return Err(sampling::refused("several calls are in flight, and the request does not name its own"));
         }
         sampling::ask_runtime(self.owner.calls(), &self.server, request).await
@@ -127,8 +127,8 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        // A request does not name the call that it belongs to, and another run's user must not be asked: not even
-        // for a call that was cancelled, on which a server may go on.
+        // A request does not name its call, and the user of a different run must not be asked, even for a cancelled
+        // call that the server may be continuing.
         let Some(call) = self.calls.only() else { return Ok(ElicitResult::new(ElicitationAction::Decline)) };
         tokio::select! {
             answer = call.ask(request) => Ok(answer),
@@ -161,7 +161,7 @@ impl ClientHandler for Handler {
             Some(message) if !message.is_empty() => format!("{done}: {message}"),
             _ => done,
         };
-        // A server that reports faster than its reports are read loses some.
+        // If a server sends reports faster than they are read, some are lost.
         let _ = call.events.try_send(CallEvent::Progress(text));
     }
 

@@ -14,47 +14,47 @@ use super::sampling::{self, Sampled};
 use crate::base::mutex::IgnorePoison;
 use crate::base::pauses::PausableTimer;
 
-/// How long a server may go on with a call that was cancelled, and ask for it.
+/// How long a server may continue a call that was cancelled, and send requests for it.
 const LINGERING: Duration = Duration::from_secs(5 * 60);
 
 /// The calls that a server may be working on.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(Mutex<Calls>);
+pub(super) struct InFlight(Mutex<CallsInFlight>);
 
 #[derive(Debug, Default)]
-struct Calls {
-    /// Those that are waited for, by the tokens under which their progress is reported.
-    waiting: HashMap<ProgressToken, Flight>,
-    /// When the calls that were cancelled are forgotten: a server sends no answer to them, by which they would end.
+struct CallsInFlight {
+    /// The calls in flight, by their progress tokens.
+    waiting: HashMap<ProgressToken, CallInFlight>,
+    /// When cancelled calls are forgotten. They do not end by an answer, since the server sends none.
     lingering: Vec<Instant>,
 }
 
 /// A call in flight.
 #[derive(Clone, Debug)]
-pub(super) struct Flight {
+pub(super) struct CallInFlight {
     pub(super) events: mpsc::Sender<CallEvent>,
-    /// The time that it may take, which stands still while the user or a model is asked.
+    /// The timeout of the call, which is paused while the user or a model is asked.
     pub(super) timer: Arc<PausableTimer>,
 }
 
 impl InFlight {
     /// Adds a call until the returned guard is dropped.
-    pub(super) fn add(self: &Arc<Self>, token: ProgressToken, flight: Flight) -> Landing {
+    pub(super) fn add(self: &Arc<Self>, token: ProgressToken, flight: CallInFlight) -> CallGuard {
         self.0.lock().ignore_poison().waiting.insert(token.clone(), flight);
-        Landing { calls: Arc::clone(self), token }
+        CallGuard { calls: Arc::clone(self), token }
     }
 
-    pub(super) fn get(&self, token: &ProgressToken) -> Option<Flight> {
+    pub(super) fn get(&self, token: &ProgressToken) -> Option<CallInFlight> {
         self.0.lock().ignore_poison().waiting.get(token).cloned()
     }
 
-    /// Returns whether no call is waited for.
+    /// Returns whether no call is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.0.lock().ignore_poison().waiting.is_empty()
     }
 
-    /// Returns the call, if the server can be working on no other one.
-    pub(super) fn only(&self) -> Option<Flight> {
+    /// Returns the call, if the server cannot be working on a different one.
+    pub(super) fn only(&self) -> Option<CallInFlight> {
         let mut calls = self.0.lock().ignore_poison();
         let now = Instant::now();
         calls.lingering.retain(|until| *until > now);
@@ -65,26 +65,26 @@ impl InFlight {
 
 /// Removes a call when dropped.
 #[derive(Debug)]
-pub(super) struct Landing {
+pub(super) struct CallGuard {
     calls: Arc<InFlight>,
     token: ProgressToken,
 }
 
-impl Landing {
-    /// Removes a call that was cancelled, which the server may still be working on.
+impl CallGuard {
+    /// Removes a cancelled call, on which the server may still be working.
     pub(super) fn cancelled(self) {
         self.calls.0.lock().ignore_poison().lingering.push(Instant::now() + LINGERING);
     }
 }
 
-impl Drop for Landing {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         self.calls.0.lock().ignore_poison().waiting.remove(&self.token);
     }
 }
 
-impl Flight {
-    /// Asks the user in the run that made the call; its time stands still meanwhile.
+impl CallInFlight {
+    /// Asks the user in the run that made the call, and pauses its timeout.
     pub(super) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
         let _paused = self.timer.pause();
         let (reply, answer) = oneshot::channel();
@@ -95,7 +95,7 @@ impl Flight {
         answer.await.unwrap_or_else(|_| cancelled())
     }
 
-    /// Asks a model in the run that made the call; its time stands still meanwhile.
+    /// Asks a model in the run that made the call, and pauses its timeout.
     pub(super) async fn sample(&self, request: CreateMessageRequestParams) -> Sampled {
         let _paused = self.timer.pause();
         let (reply, answer) = oneshot::channel();

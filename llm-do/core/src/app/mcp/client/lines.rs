@@ -1,4 +1,4 @@
-//! The transport to a program: one message a line.
+//! The transport to a program: one message per line.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,14 +12,14 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader, Empty, empty}
 
 use super::message::{self, Asked, Message};
 
-/// The messages of a program; its lines are bounded before they get here.
+/// The messages of a program; the length of its lines was limited before.
 pub(super) struct Lines<R: AsyncRead, W: AsyncWrite> {
     read: BufReader<R>,
-    /// The current line: the part that was read when the wait for the rest was given up stays here.
+    /// The current line. If a read is cancelled, the part that was read stays here.
     line: Vec<u8>,
-    /// Those of a line that had several.
+    /// The further messages of a line with several messages.
     ready: VecDeque<Message>,
-    /// What the requests without an answer asked for.
+    /// The kinds of the requests without an answer, by id.
     asked: HashMap<RequestId, Asked>,
     writer: AsyncRwTransport<RoleClient, Empty, W>,
 }
@@ -51,7 +51,7 @@ where
     }
 }
 
-/// Returns the id of a request of ours; some servers return numbers as text.
+/// Returns the id of a request of this client; some servers return numbers as text.
 fn key(id: &Value) -> Option<RequestId> {
     let number = id.as_i64().or_else(|| id.as_str()?.parse().ok())?;
     Some(RequestId::Number(number))
@@ -70,7 +70,7 @@ where
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         match &message {
             JsonRpcMessage::Request(request) => {
-                self.asked.insert(request.id.clone(), Asked::of(&request.request));
+                self.asked.insert(request.id.clone(), Asked::from_request(&request.request));
             }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {

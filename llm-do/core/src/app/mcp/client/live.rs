@@ -16,14 +16,14 @@ use super::error::McpError;
 use super::handler::{Handler, Owner};
 use super::in_flight::InFlight;
 use super::message::UNUSABLE;
-use super::negotiation::{Attempt, Era};
+use super::negotiation::{ConnectAttempt, Era};
 use super::oauth::{self, Authorized};
 use super::process::Process;
 use super::server::McpServer;
 use super::transport::{Launch, Transport};
 use super::{effect, negotiation, reason, text, tool};
 
-/// How the reason of a refusal by HTTP begins.
+/// The prefix of the reason of a refusal by HTTP.
 const HTTP: &str = "HTTP ";
 
 /// A connection that is open, or was.
@@ -58,11 +58,11 @@ impl Live {
     ) -> Result<Self, McpError> {
         check(server).await?;
         match Self::attempt(server, owner, *era, authorized).await {
-            Err(Attempt::Unfit(_, better)) if *era == Era::Any => {
+            Err(ConnectAttempt::Unfit(_, better)) if *era == Era::Any => {
                 *era = better;
-                Self::attempt(server, owner, *era, authorized).await.map_err(Attempt::into_error)
+                Self::attempt(server, owner, *era, authorized).await.map_err(ConnectAttempt::into_error)
             }
-            attempt => attempt.map_err(Attempt::into_error),
+            attempt => attempt.map_err(ConnectAttempt::into_error),
         }
     }
 
@@ -71,7 +71,7 @@ impl Live {
         owner: &Owner,
         era: Era,
         authorized: Option<&Authorized>,
-    ) -> Result<Self, Attempt> {
+    ) -> Result<Self, ConnectAttempt> {
         let (calls, is_stale): (Arc<InFlight>, Arc<AtomicBool>) = Default::default();
         let handler = Handler {
             server: Arc::clone(server),
@@ -84,7 +84,7 @@ impl Live {
         negotiation::check_version(server, &service)?;
         let catalog = Mutex::default();
         let live = Self { server: Arc::clone(server), service, calls, process, is_stale, catalog };
-        live.refresh(&mut *live.catalog.lock().await).await.map_err(Attempt::Failed)?;
+        live.refresh(&mut *live.catalog.lock().await).await.map_err(ConnectAttempt::Failed)?;
         live.listen();
         Ok(live)
     }
@@ -93,8 +93,8 @@ impl Live {
         self.service.is_transport_closed()
     }
 
-    /// Returns an error if the server no longer has a tool as the runtime was built with it; asks for the list again if it
-    /// has changed or expired.
+    /// Returns an error if the server no longer has a tool in the form with which the runtime was built; fetches the
+    /// list again if it has changed or expired.
     pub(super) async fn check(&self, remote: &RemoteTool) -> Result<(), McpError> {
         let mut catalog = self.catalog.lock().await;
         if self.is_stale.swap(false, Ordering::Relaxed) || catalog.has_expired() {
@@ -110,9 +110,9 @@ impl Live {
         if self.is_same(now, &remote.definition) { Ok(()) } else { Err(McpError::Changed { server, tool: name }) }
     }
 
-    /// Returns whether two definitions of a tool are the same for the model, the user and the runtime.
+    /// Returns whether two definitions of a tool are equal for the model, the user and the runtime.
     fn is_same(&self, now: &Tool, then: &Tool) -> bool {
-        let effect = |tool: &Tool| effect::of(&self.server, &tool.name, tool.annotations.as_ref());
+        let effect = |tool: &Tool| effect::of_tool(&self.server, &tool.name, tool.annotations.as_ref());
         now.input_schema == then.input_schema
             && now.output_schema == then.output_schema
             && tool::description(now) == tool::description(then)
@@ -125,7 +125,7 @@ impl Live {
     }
 
     async fn refresh(&self, catalog: &mut Catalog) -> Result<(), McpError> {
-        *catalog = match Catalog::of(&self.service).await {
+        *catalog = match Catalog::fetch(&self.service).await {
             Ok(catalog) => catalog,
             Err(ServiceError::UnexpectedResponse) => return Err(self.unusable("expected a list of tools")),
             Err(error) => return Err(self.failure(error).await),
@@ -133,7 +133,7 @@ impl Live {
         Ok(())
     }
 
-    /// Subscribes to changes of the list, which servers of the modern era report only then.
+    /// Subscribes to changes of the list; servers of recent versions report them only to subscribers.
     fn listen(&self) {
         let Some(info) = self.service.peer_info() else { return };
         let reports = info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
@@ -186,7 +186,8 @@ impl Live {
     }
 }
 
-/// Has the program of a server checked, on a thread for blocking work: the check may read many files, and the timeout must hold.
+/// Checks the program of a server on a blocking thread, since the check may read many files, and the timeout must
+/// apply.
 async fn check(server: &McpServer) -> Result<(), McpError> {
     let Transport::Command(Launch { check: Some(check), .. }) = &server.transport else { return Ok(()) };
     let check = Arc::clone(check);
@@ -208,7 +209,7 @@ impl Drop for StaleOnDrop<'_> {
 
 /// Marks a list as stale for each change that the server reports, and when the subscription ends.
 async fn watch_list(peer: Peer<RoleClient>, is_stale: Arc<AtomicBool>) {
-    /// The delay after a subscription that ended.
+    /// The delay before the next subscription.
     const PAUSE: Duration = Duration::from_secs(10);
     while !peer.is_transport_closed() {
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
@@ -218,7 +219,7 @@ async fn watch_list(peer: Peer<RoleClient>, is_stale: Arc<AtomicBool>) {
             }
         }
         tokio::time::sleep(PAUSE).await;
-        // Changes meanwhile were not reported.
+        // Changes between subscriptions were not reported.
         is_stale.store(true, Ordering::Relaxed);
     }
 }

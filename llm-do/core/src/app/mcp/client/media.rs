@@ -1,4 +1,4 @@
-//! Media types and files, as servers write them.
+//! Media types and files in the form in which servers write them.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -14,7 +14,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 /// The longest media type, in bytes.
 const MAX_TYPE: usize = 100;
 
-/// Returns a media type in lower case and without parameters; `None` if it is not one.
+/// Returns a media type in lower case and without parameters; `None` if it is invalid.
 pub(super) fn media_type(text: &str) -> Option<String> {
     let kind = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_part = |part: &str| {
@@ -24,11 +24,11 @@ pub(super) fn media_type(text: &str) -> Option<String> {
     if kind.len() > MAX_TYPE || !is_part(group) || !is_part(name) {
         return None;
     }
-    // The name that many programs use, and no model takes.
+    // Many programs write `image/jpg`, which no model accepts.
     Some(if kind == "image/jpg" { "image/jpeg".to_owned() } else { kind })
 }
 
-/// Decodes base64 of either alphabet, with line breaks, without padding, or as a `data:` URL; `None` if it is something else.
+/// Decodes base64 of either alphabet, with line breaks, without padding, or as a `data:` URL; `None` for other text.
 pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
     let text = text.trim();
     let text = match text.get(..5).filter(|start| start.eq_ignore_ascii_case("data:")) {

@@ -1,4 +1,5 @@
-//! Messages of a server, read with patience: what differs from the protocol costs itself, and not the connection.
+//! Messages of a server, parsed leniently: a violation of the protocol affects only its message, and not the
+//! connection.
 
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, DiscoverResult, InitializeResult, ListToolsResult};
@@ -11,16 +12,16 @@ use super::text;
 /// A message of a server.
 pub(super) type Message = RxJsonRpcMessage<RoleClient>;
 
-/// The key under which a result is passed on as it is: the library would guess what it is from its fields.
+/// The key of a result that is passed on unchanged, since the library would guess its type from its fields.
 const AS_IS: &str = "llm-do/result";
-/// The version of a server that names none: the first one.
+/// The version of a server that reports none: the first version.
 const FIRST_VERSION: &str = "2024-11-05";
 /// The code of an error without a code.
 const INTERNAL: i32 = -32603;
-/// The code of an answer that cannot be used, which the protocol does not have.
+/// The code of an unusable answer, which is not in the protocol.
 pub(super) const UNUSABLE: i32 = -32_098;
 
-/// What a request asked for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Asked {
     Discover,
@@ -34,7 +35,7 @@ pub(super) enum Asked {
 }
 
 impl Asked {
-    pub(super) fn of(request: &ClientRequest) -> Self {
+    pub(super) fn from_request(request: &ClientRequest) -> Self {
         match request {
             ClientRequest::DiscoverRequest(_) => Self::Discover,
             ClientRequest::InitializeRequest(_) => Self::Initialize,
@@ -46,8 +47,8 @@ impl Asked {
     }
 }
 
-/// Reads what a server sent: one message, or a list of them. A line of a log is left out; an
-/// unreadable message is an error without an id. `asked` returns what the request with an id asked for.
+/// Parses the text of a server: one message, or a list of messages. A line of a log is ignored; an unreadable message
+/// becomes an error without an id. `asked` returns the kind of the request with an id.
 pub(super) fn read(bytes: &[u8], asked: impl Fn(&Value) -> Asked) -> Vec<Value> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -61,7 +62,7 @@ pub(super) fn read(bytes: &[u8], asked: impl Fn(&Value) -> Asked) -> Vec<Value> 
     }
 }
 
-/// Returns a message in the form of the protocol; `None` if it is something else.
+/// Returns a message in the form of the protocol; `None` if it is not a message.
 fn repaired(message: Value, asked: &impl Fn(&Value) -> Asked) -> Option<Value> {
     let Value::Object(mut fields) = message else { return None };
     let id = fields.remove("id").and_then(id);
@@ -81,7 +82,7 @@ fn repaired(message: Value, asked: &impl Fn(&Value) -> Asked) -> Option<Value> {
     }
 }
 
-/// Returns an id as the protocol has them; some servers give numbers a decimal point.
+/// Returns an id in the form of the protocol; some servers give numbers a decimal point.
 fn id(id: Value) -> Option<Value> {
     match &id {
         Value::String(_) => Some(id),
@@ -94,7 +95,8 @@ fn id(id: Value) -> Option<Value> {
     }
 }
 
-/// Returns a request or a notification of a server. An unreadable request gets an unknown name, so that it is refused.
+/// Returns a request or a notification of a server. An unreadable request is given an unknown name, so that it is
+/// refused.
 fn request(id: Option<Value>, mut fields: Map<String, Value>) -> Option<Value> {
     fields.insert("jsonrpc".to_owned(), json!("2.0"));
     fields.retain(|key, value| key != "params" || !value.is_null());
@@ -118,9 +120,9 @@ fn answer(id: Option<Value>, result: Value, asked: &impl Fn(&Value) -> Asked) ->
     };
     let asked = asked(&id);
     let result = match asked {
-        // It may be large, and every value can be passed on as it is.
+        // The result may be large, and can be passed on without conversion.
         Asked::Call => return reply(Some(id), "result", as_is(result)),
-        // The library would take a list for an object without fields.
+        // The library would treat a list as an object without fields.
         Asked::Initialize if !result.is_object() => {
             let found = text::excerpt(&result.to_string());
             return failed(Some(id), &format!("unexpected answer to the handshake: {found}"));
@@ -148,7 +150,7 @@ fn reply(id: Option<Value>, field: &str, value: Value) -> Value {
     Value::Object(fields.map(|(key, value)| (key.to_owned(), value)).into_iter().collect())
 }
 
-/// Returns the result that was passed on as it is, or the value itself.
+/// Returns the result that was passed on unchanged, or the value itself.
 pub(super) fn unwrapped(value: Value) -> Value {
     match value {
         Value::Object(mut fields) if fields.len() == 1 && fields.contains_key(AS_IS) => {
@@ -158,7 +160,7 @@ pub(super) fn unwrapped(value: Value) -> Value {
     }
 }
 
-/// Returns a list of tools without other fields, or as it is.
+/// Returns a list of tools without its other fields; other values are returned unchanged.
 fn list(result: Value) -> Value {
     const KNOWN: [&str; 6] = ["tools", "nextCursor", "ttlMs", "cacheScope", "resultType", "_meta"];
     if ListToolsResult::deserialize(&result).is_err() {
@@ -169,7 +171,7 @@ fn list(result: Value) -> Value {
     Value::Object(fields)
 }
 
-/// Returns the result of the handshake, with what of it is used.
+/// Returns the used fields of the result of the handshake.
 fn initialized(result: Value) -> Value {
     const KNOWN: [&str; 3] = ["protocolVersion", "capabilities", "serverInfo"];
     let is_one = KNOWN.iter().any(|key| result.get(key).is_some());
@@ -186,7 +188,7 @@ fn initialized(result: Value) -> Value {
     json!({ "protocolVersion": version, "capabilities": capabilities(&result), "serverInfo": server })
 }
 
-/// Returns the result of a discovery, with what of it is used.
+/// Returns the used fields of the result of a discovery.
 fn discovered(result: Value) -> Value {
     let versions = result["supportedVersions"].as_array().map(Vec::as_slice).unwrap_or_default();
     let versions: Vec<_> = versions.iter().filter(|version| version.is_string()).cloned().collect();

@@ -1,4 +1,4 @@
-//! How a connection is made, on each kind of transport and in each era of the protocol.
+//! How a connection is negotiated, for each transport and version of the protocol.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ use crate::base::mutex::IgnorePoison;
 /// How a connection is negotiated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Era {
-    /// By asking a server what it supports, and by the handshake if it does not know the question.
+    /// By discovery, and by the handshake if the server does not support discovery.
     #[default]
     Any,
-    /// By the handshake of 2025-11-25 and before: some servers end when they are asked.
+    /// By the handshake of 2025-11-25 and before, since some servers exit on a discovery.
     Handshake,
-    /// By asking, for as long as it takes: a server that starts slowly was asked for a handshake that it does not know.
+    /// By discovery, without a separate timeout: a server that starts slowly might not support a handshake.
     Discovery,
 }
 
@@ -40,7 +40,7 @@ pub(super) async fn connect(
     handler: Handler,
     era: Era,
     authorized: Option<&Authorized>,
-) -> Result<Connected, Attempt> {
+) -> Result<Connected, ConnectAttempt> {
     match &server.transport {
         Transport::Command(launch) => start(server, launch, handler, era).await,
         Transport::Http(endpoint) => {
@@ -60,19 +60,20 @@ pub(super) async fn connect(
 }
 
 /// Returns a client of a server at a URL.
-fn client(server: &McpServer, client: reqwest::Result<Exchange>) -> Result<Exchange, Attempt> {
+fn client(server: &McpServer, client: reqwest::Result<Exchange>) -> Result<Exchange, ConnectAttempt> {
     let failed = |error: reqwest::Error| McpError::Connect { server: server.name.clone(), reason: text::root(&error) };
-    client.map_err(|error| Attempt::Failed(failed(error)))
+    client.map_err(|error| ConnectAttempt::Failed(failed(error)))
 }
 
-/// Why a connection could not be made.
-pub(super) enum Attempt {
-    /// The server does not know what was asked, and may know another way: its answer has another form, or it ended.
+/// The failure of an attempt to connect.
+pub(super) enum ConnectAttempt {
+    /// The server does not support the request, but may support a different negotiation: its answer has an unknown
+    /// form, or it exited.
     Unfit(McpError, Era),
     Failed(McpError),
 }
 
-impl Attempt {
+impl ConnectAttempt {
     pub(super) fn into_error(self) -> McpError {
         match self {
             Self::Unfit(error, _) | Self::Failed(error) => error,
@@ -95,11 +96,11 @@ impl Era {
     }
 }
 
-async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) -> Result<Connected, Attempt> {
+async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) -> Result<Connected, ConnectAttempt> {
     let failed = |error: std::io::Error| {
         let program = text::line(&launch.program.to_string_lossy());
         let reason = format!("`{program}`: {error}{}", words_hint(&program, &error));
-        Attempt::Failed(McpError::Start { server: server.name.clone(), reason })
+        ConnectAttempt::Failed(McpError::Start { server: server.name.clone(), reason })
     };
     let fault = Arc::clone(&handler.fault);
     let started = Process::start(launch, server.max_message, Arc::clone(&fault));
@@ -113,13 +114,13 @@ async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) 
                 None => process.cause().await,
             };
             let reason = format!("{cause}{}", last_words(&process));
-            Err(Attempt::Unfit(McpError::Connect { server: server.name.clone(), reason }, Era::Handshake))
+            Err(ConnectAttempt::Unfit(McpError::Connect { server: server.name.clone(), reason }, Era::Handshake))
         }
         Err(error) => Err(refused(server, &error, &fault, &own, &last_words(&process))),
     }
 }
 
-/// Returns advice for a program that is a whole command line, such as `python -m server`.
+/// Returns advice if the program is a whole command line, such as `python -m server`.
 fn words_hint(program: &str, error: &std::io::Error) -> String {
     match program.split_once(char::is_whitespace) {
         Some((first, rest)) if error.kind() == std::io::ErrorKind::NotFound => format!(
@@ -139,7 +140,7 @@ fn is_end(error: &ClientInitializeError) -> bool {
     }
 }
 
-/// Returns what a program wrote last, as the end of a reason.
+/// Returns the last output of a program, as the end of a reason.
 fn last_words(process: &Process) -> String {
     let words = process.last_words();
     words.map(|words| format!("; its last line on standard error: {words}")).unwrap_or_default()
@@ -163,14 +164,14 @@ async fn over_http(
     era: Era,
     client: impl StreamableHttpClient + Sync,
     config: StreamableHttpClientTransportConfig,
-) -> Result<RunningService<RoleClient, Handler>, Attempt> {
+) -> Result<RunningService<RoleClient, Handler>, ConnectAttempt> {
     let (fault, own) = (Arc::clone(&handler.fault), Own::default());
     let transport = StreamableHttpClientTransport::with_client(client, config);
     let service = serve(server, handler, era, transport, &own).await;
     service.map_err(|error| refused(server, &error, &fault, &own, ""))
 }
 
-/// Returns whether a server answered with 401, with no challenge.
+/// Returns whether a server answered with 401, without a challenge.
 fn is_unauthorized(error: &ClientInitializeError) -> bool {
     match error {
         ClientInitializeError::TransportError { error, .. } => oauth::is_unauthorized(error.error.as_ref()),
@@ -179,35 +180,44 @@ fn is_unauthorized(error: &ClientInitializeError) -> bool {
     }
 }
 
-fn refused(server: &McpServer, error: &ClientInitializeError, fault: &EndReason, own: &Own, words: &str) -> Attempt {
+fn refused(
+    server: &McpServer,
+    error: &ClientInitializeError,
+    fault: &EndReason,
+    own: &Own,
+    words: &str,
+) -> ConnectAttempt {
     let has_login = server.transport.has_login();
     let server = server.name.clone();
     let is_demanded = error.is_authorization_required() || error.auth_challenge().is_some();
     if is_demanded || (has_login && is_unauthorized(error)) {
         let challenge = error.auth_challenge().unwrap_or_default().to_owned();
-        return Attempt::Failed(McpError::Unauthorized { server, challenge });
+        return ConnectAttempt::Failed(McpError::Unauthorized { server, challenge });
     }
     let reason = fault.get().cloned().unwrap_or_else(|| text::line(&reason::of_start(error)));
     let refused = McpError::Connect { server, reason: format!("{reason}{words}") };
     if own.lock().ignore_poison().was_discovered_late {
-        return Attempt::Unfit(refused, Era::Discovery);
+        return ConnectAttempt::Unfit(refused, Era::Discovery);
     }
     match error {
         ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
-            Attempt::Unfit(refused, Era::Handshake)
+            ConnectAttempt::Unfit(refused, Era::Handshake)
         }
-        _ => Attempt::Failed(refused),
+        _ => ConnectAttempt::Failed(refused),
     }
 }
 
 /// Checks that the server chose a version that exists.
-pub(super) fn check_version(server: &McpServer, service: &RunningService<RoleClient, Handler>) -> Result<(), Attempt> {
+pub(super) fn check_version(
+    server: &McpServer,
+    service: &RunningService<RoleClient, Handler>,
+) -> Result<(), ConnectAttempt> {
     let Some(info) = service.peer_info() else { return Ok(()) };
     if ProtocolVersion::KNOWN_VERSIONS.contains(&info.protocol_version) {
         return Ok(());
     }
     let reason = reason::of_versions(std::slice::from_ref(&info.protocol_version));
-    Err(Attempt::Failed(McpError::Connect { server: server.name.clone(), reason }))
+    Err(ConnectAttempt::Failed(McpError::Connect { server: server.name.clone(), reason }))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use self::network::{Fault, Network};
 use self::redirect::{check_redirect, registration_advice};
 #[cfg(feature = "project")]
 pub use self::redirect::{is_login_answer, login_state};
-use self::store::{FileStore, Kept};
+use self::store::{FileStore, KeptCredentials};
 use super::error::McpError;
 use super::exchange::Exchange;
 use super::text;
@@ -172,7 +172,7 @@ impl OAuth {
 
 impl TokenStore {
     /// Returns the store of one server.
-    fn of(&self, url: &str) -> Box<dyn CredentialStore> {
+    fn for_server(&self, url: &str) -> Box<dyn CredentialStore> {
         match self {
             Self::Folder(folder) => Box::new(FileStore::new(folder, url)),
             #[cfg(feature = "keyring")]
@@ -187,7 +187,7 @@ impl TokenStore {
     /// Returns an error if they cannot be removed.
     #[cfg(feature = "project")]
     pub async fn forget(&self, url: &str) -> Result<bool, BoxError> {
-        let store = self.of(url);
+        let store = self.for_server(url);
         // A store that cannot be read can be cleared.
         let is_kept = store.load().await.is_ok_and(|tokens| tokens.is_some());
         store.clear().await?;
@@ -321,7 +321,7 @@ impl Authorization {
         let manager = AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), Arc::clone(&network) as _);
         let mut manager = manager.await.map_err(|error| self.failed(&error))?;
         match &self.oauth.tokens {
-            Some(tokens) => manager.set_credential_store(Kept(tokens.of(&self.url))),
+            Some(tokens) => manager.set_credential_store(KeptCredentials(tokens.for_server(&self.url))),
             None => manager.set_credential_store(self.memory.clone()),
         }
         Ok((manager, network))

@@ -73,7 +73,7 @@ impl Process {
         let lease = reaper::lease(&mut command)?;
         // A killed reaper would leave what it has not ended yet.
         let mut child = command.kill_on_drop(lease.is_none()).spawn()?;
-        let group = ProcessGroup::of(child.id());
+        let group = ProcessGroup::led_by(child.id());
         let missing = || io::Error::other("a pipe of the program is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;

@@ -46,7 +46,7 @@ pub(super) struct LimitedTransport<T> {
     is_legacy: bool,
     /// The requests without an answer.
     unanswered: HashMap<RequestId, Share>,
-    open: Arc<Open>,
+    open: Arc<RequestCounts>,
     /// Our requests.
     own: Own,
 }
@@ -56,19 +56,19 @@ pub(super) type Own = Arc<Mutex<Unanswered>>;
 
 /// The requests that are open.
 #[derive(Default)]
-struct Open {
+struct RequestCounts {
     requests: AtomicUsize,
     bytes: AtomicUsize,
 }
 
 /// The share of one request, until its answer is taken.
 struct Share {
-    open: Arc<Open>,
+    open: Arc<RequestCounts>,
     bytes: usize,
 }
 
 impl Share {
-    fn new(open: &Arc<Open>, bytes: usize) -> Self {
+    fn new(open: &Arc<RequestCounts>, bytes: usize) -> Self {
         open.requests.fetch_add(1, Ordering::Relaxed);
         open.bytes.fetch_add(bytes, Ordering::Relaxed);
         Self { open: Arc::clone(open), bytes }

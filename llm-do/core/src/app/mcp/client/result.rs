@@ -16,7 +16,7 @@ const MAX_ERROR: usize = 8 << 10;
 const MAX_FILES: usize = 20;
 
 /// Returns the result of a call, within the limits of the server; a note in the text names what is left out.
-pub(super) fn of(result: CallToolResult, server: &McpServer) -> Result<ToolReturn> {
+pub(super) fn from_server(result: CallToolResult, server: &McpServer) -> Result<ToolReturn> {
     let is_error = result.is_error == Some(true);
     let most = if is_error { server.max_result.min(MAX_ERROR) } else { server.max_result };
     let mut parts = Parts { text: String::new(), files: Vec::new(), most, cut: 0 };

@@ -79,7 +79,7 @@ struct File {
 
 /// The result of the tool.
 #[derive(Debug, Serialize, Deserialize)]
-struct Answer {
+struct SamplingAnswer {
     model: String,
     text: String,
     stop_reason: Option<String>,
@@ -135,7 +135,7 @@ fn sampled(answer: std::result::Result<Value, CallError>) -> Sampled {
         error if error.is_denied() => refused("it is not approved"),
         error => refused(text::line(&chain(&error))),
     })?;
-    let Answer { model, text, stop_reason } =
+    let SamplingAnswer { model, text, stop_reason } =
         serde_json::from_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     let mut result = CreateMessageResult::new(SamplingMessage::assistant_text(text), model);
     result.stop_reason = stop_reason;
@@ -217,7 +217,7 @@ async fn answer(ctx: CallContext, model: Arc<str>, arguments: Arguments) -> Resu
         }
         _ => None,
     };
-    Ok(serde_json::to_value(Answer { text: response.text(), model: response.model, stop_reason })?)
+    Ok(serde_json::to_value(SamplingAnswer { text: response.text(), model: response.model, stop_reason })?)
 }
 
 impl ChatMessage {

@@ -29,7 +29,7 @@ pub(super) struct Supervisor {
     server: Arc<McpServer>,
     owner: Owner,
     authorization: Option<Arc<Authorization>>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<SupervisorState>>,
     /// Held while a connection is made.
     connecting: tokio::sync::Mutex<()>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Connected {
 }
 
 #[derive(Default)]
-struct State {
+struct SupervisorState {
     connected: Option<Connected>,
     era: Era,
     authorized: Option<Authorized>,
@@ -58,11 +58,11 @@ struct State {
 
 type Login = BoxFuture<'static, Result<(), McpError>>;
 
-impl fmt::Debug for State {
+impl fmt::Debug for SupervisorState {
     /// Without the tokens.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (logins, failures) = (self.logins, self.failures);
-        f.debug_struct("State").field("logins", &logins).field("failures", &failures).finish_non_exhaustive()
+        f.debug_struct("SupervisorState").field("logins", &logins).field("failures", &failures).finish_non_exhaustive()
     }
 }
 
@@ -82,7 +82,7 @@ impl Supervisor {
         &self.server.name
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SupervisorState> {
         self.state.lock().ignore_poison()
     }
 
@@ -192,7 +192,7 @@ impl Supervisor {
                 }
                 connected => connected?,
             };
-            // What the server refused before did not run.
+            // Calls that the server refused before did not run.
             job.is_sent.store(false, Ordering::Relaxed);
             match self.attempt(job, &connected.live).await {
                 // Nothing ran: the server refused the request itself.
@@ -235,7 +235,7 @@ impl Supervisor {
     }
 }
 
-impl State {
+impl SupervisorState {
     /// Returns the connection, if it is open and of the last login.
     fn current(&self) -> Option<Connected> {
         let is_current = |connected: &&Connected| connected.logins == self.logins && !connected.live.is_closed();
@@ -256,7 +256,7 @@ impl State {
 async fn login(
     authorization: Arc<Authorization>,
     challenge: String,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<SupervisorState>>,
     delay: Duration,
 ) -> Result<(), McpError> {
     let authorized = Box::pin(authorization.log_in(&challenge)).await;

@@ -107,7 +107,7 @@ fn unknown(server: &McpServer, list: &FirstList) -> impl Iterator<Item = String>
 
 fn function_tool(connection: &McpConnection, listed: &Tool, usable: Result<UsableSchema, String>) -> FunctionTool {
     let server = connection.server();
-    let effect = effect::of(server, &listed.name, listed.annotations.as_ref());
+    let effect = effect::of_tool(server, &listed.name, listed.annotations.as_ref());
     let is_repeatable = matches!(effect, Effect::ReadOnly | Effect::Idempotent);
     let output = output(listed).filter(|schema| output_schema_fault(schema).is_none());
     let output = output.map(|schema| Arc::new(CheckedSchema::new(&schema).untrusted()));

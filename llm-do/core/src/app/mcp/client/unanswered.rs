@@ -47,7 +47,7 @@ impl Unanswered {
     pub(super) fn sent(&mut self, message: &TxJsonRpcMessage<RoleClient>) {
         match message {
             JsonRpcMessage::Request(request) => {
-                let asked = Asked::of(&request.request);
+                let asked = Asked::from_request(&request.request);
                 if asked == Asked::Initialize {
                     self.give_up_all();
                 }

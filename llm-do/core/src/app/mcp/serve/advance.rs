@@ -1,4 +1,4 @@
-//! Takes a call as far as it gets without its client's next request.
+//! Runs a call until it finishes or needs the next request of its client.
 
 use std::time::Duration;
 
@@ -24,28 +24,28 @@ pub(super) struct Waiting {
     pub(super) client: Client,
     pub(super) reports: Reports,
     pub(super) context: RequestContext<RoleServer>,
-    /// What the client's next request for the call must have in common with this one.
+    /// The digest of client, tool and arguments, which the client's next request for the call must have too.
     pub(super) binding: Vec<u8>,
 }
 
-/// How far a call got.
+/// The progress of a call.
 pub(super) enum Advanced {
     Finished(Result<ToolReturn, CallError>),
-    /// The client's next request has the answers.
+    /// The call needs answers, which the client's next request contains.
     InputRequired(InputRequiredResult),
-    /// It takes long.
+    /// The call has run for `task_after`.
     Long(OpenCall),
 }
 
-/// Why a call is not finished yet.
+/// The reason that a call is not finished yet.
 enum Paused {
     Asked(Vec<Ask>),
     Long,
 }
 
 impl Shared {
-    /// Runs a call until it finishes, asks its client by a round, or has run for `task_after`; `asks` are still without an
-    /// answer.
+    /// Runs a call until it finishes, needs answers by another request, or has run for `task_after`. The questions
+    /// `asks` have no answer yet.
     pub(super) async fn advance(
         &self,
         mut call: OpenCall,
@@ -86,10 +86,10 @@ impl Shared {
         }
     }
 
-    /// Makes a task of a call: the client polls it, answers its questions and may cancel it.
+    /// Turns a call into a task: the client polls it, answers its questions and may cancel it.
     pub(super) fn as_task(&self, client: &Client, call: OpenCall, has_schema: bool) -> CreateTaskResult {
         let (limit, expiry) = (self.answer_timeout, self.task_expiry);
-        let task = self.tasks.spawn(client, |task| {
+        let task = self.tasks.spawn(client, call.mailbox(), |task| {
             let run = timeout(expiry, finish_task(call, task, has_schema, limit));
             Box::pin(async { run.await.unwrap_or_else(|_| Err(TaskExit::Error(expired()))) })
         });
@@ -110,7 +110,7 @@ const UNREACHABLE: &str = "the user must answer, but the client cannot show form
                            `elicitation`); the operator of the server can approve the call in advance by a policy, or \
                            start the server with --approve-all";
 
-/// Waits for the end of a call, or for what keeps it from ending.
+/// Waits until the call finishes or pauses.
 async fn next(
     call: &mut OpenCall,
     reports: &mut Reports,
@@ -139,7 +139,7 @@ async fn request(peer: &Peer<RoleServer>, ask: Ask, limit: Duration) {
             within(limit, peer.create_message(request.params)).await.map(serde_json::to_value)
         }
         InputRequest::ListRoots(_) => within(limit, peer.list_roots()).await.map(serde_json::to_value),
-        // It is withdrawn at the client, which would show the form for ever.
+        // The request is withdrawn at the client, which would otherwise keep showing the form.
         InputRequest::Elicitation(request) => {
             peer.create_elicitation_with_timeout(request.params, Some(limit)).await.map(serde_json::to_value)
         }
@@ -157,7 +157,7 @@ async fn within<T>(limit: Duration, request: impl Future<Output = Result<T, Serv
     timeout(limit, request).await.unwrap_or(Err(ServiceError::Timeout { timeout: limit }))
 }
 
-/// Runs a call to its end as a task, whose client answers within `limit`.
+/// Runs a call to its end as a task. The client has `limit` to answer each question.
 async fn finish_task(
     mut call: OpenCall,
     task: RunningTask,

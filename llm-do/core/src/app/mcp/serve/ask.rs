@@ -1,4 +1,4 @@
-//! What a run asks its client: approvals, questions, and what tools ask of it themselves.
+//! Requests of a run to its client: approvals, questions, and requests of tools.
 
 use std::time::Duration;
 
@@ -13,9 +13,10 @@ use tokio::sync::{mpsc, oneshot};
 use super::form::{answer_schema, approval_message, decision, decision_schema, form, question_message, text};
 use crate::base::error::BoxError;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision, PendingApproval};
+use crate::plane::context::CallContext;
 use crate::plane::user_input::{self, InputHandler};
 
-/// Something that a run asks, and that waits for an answer.
+/// A pending request of a run to its client.
 #[derive(Debug)]
 pub(super) enum Ask {
     Approval(Box<PendingApproval>),
@@ -23,7 +24,7 @@ pub(super) enum Ask {
         request: user_input::InputRequest,
         answer: oneshot::Sender<Result<String, BoxError>>,
     },
-    /// A tool asks the client itself.
+    /// A request that a tool makes itself.
     Client {
         name: String,
         request: Box<InputRequest>,
@@ -31,11 +32,11 @@ pub(super) enum Ask {
     },
 }
 
-/// Sends what a run asks to the call that its client waits for.
+/// Sends the requests of a run to the call that its client waits for.
 #[derive(Clone, Debug)]
 pub(super) struct Asker(mpsc::UnboundedSender<Ask>);
 
-/// The reason of a denial if there is no answer, and will be none.
+/// The reason of a denial if no answer will come.
 const ENDED: &str = "the client ended the call without an answer";
 
 impl Asker {
@@ -44,7 +45,7 @@ impl Asker {
         (Self(sender), receiver)
     }
 
-    /// Asks the client something on behalf of a tool.
+    /// Makes a request to the client on behalf of a tool.
     pub(super) async fn ask(&self, name: String, request: InputRequest) -> Result<Value, BoxError> {
         let (answer, answered) = oneshot::channel();
         self.0.send(Ask::Client { name, request: Box::new(request), answer }).map_err(|_| ENDED)?;
@@ -54,7 +55,7 @@ impl Asker {
 
 #[async_trait]
 impl Approver for Asker {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
+    async fn review(&self, request: &ApprovalRequest, _: &CallContext) -> Decision {
         let (pending, answered) = PendingApproval::new(request.clone());
         match self.0.send(Ask::Approval(Box::new(pending))) {
             Ok(()) => answered.await.unwrap_or_else(|_| Decision::undecided(ENDED)),
@@ -77,7 +78,7 @@ impl InputHandler for Asker {
 }
 
 impl Ask {
-    /// Returns the name by which a client's answer refers to it, if it has one of its own.
+    /// Returns the name by which a client's answer refers to the request, if it has its own name.
     pub(super) fn name(&self) -> Option<&str> {
         match self {
             Self::Approval(_) => None,
@@ -95,7 +96,7 @@ impl Ask {
         }
     }
 
-    /// Returns the request that asks the client.
+    /// Returns the request as the client receives it.
     pub(super) fn request(&self) -> InputRequest {
         let asked = match self {
             Self::Approval(pending) => form(approval_message(pending.request()), &decision_schema(pending.request())),
@@ -140,7 +141,7 @@ impl Ask {
         None
     }
 
-    /// Informs the run that there was no answer in time.
+    /// Reports to the run that no answer came in time.
     pub(super) fn expire(self, after: Duration) {
         let reason = format!("the client gave no answer within {after:?}");
         match self {
@@ -149,7 +150,7 @@ impl Ask {
         }
     }
 
-    /// Informs the run that there will be no answer.
+    /// Reports to the run that no answer will come.
     pub(super) fn refuse(self, reason: &str) {
         match self {
             Self::Approval(pending) => pending.respond(Decision::undecided(reason)),
@@ -170,12 +171,12 @@ fn is_valid(ask: &Ask, response: &Value) -> bool {
     }
 }
 
-/// Returns whether a client shows forms; one that names no mode has forms, as in the versions without modes.
+/// Returns whether a client shows forms. A client that names no mode has forms, as in protocol versions without modes.
 fn has_forms(capabilities: &ClientCapabilities) -> bool {
     capabilities.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
 }
 
-/// Returns whether a client with these capabilities takes a request.
+/// Returns whether a client with these capabilities accepts a request.
 pub(super) fn supports(capabilities: &ClientCapabilities, request: &InputRequest) -> bool {
     match request {
         InputRequest::CreateMessage(_) => capabilities.sampling.is_some(),

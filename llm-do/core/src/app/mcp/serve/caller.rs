@@ -1,4 +1,4 @@
-//! The client that called, for tools that need more of it than an answer.
+//! The client that called, for tools that make requests to it.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use super::form::form;
 use crate::base::error::BoxError;
 use crate::plane::context::CallContext;
 
-/// The MCP client that made a call: for a tool that asks it for more than an answer to one question.
+/// The MCP client that made a call, for tools that need more than an answer to one question.
 ///
-/// What clients can do differs: ask [`supports`](Self::supports) first. Nothing is recorded in a journal.
+/// Clients have different capabilities: check [`supports`](Self::supports) first. Nothing is recorded in a journal.
 ///
 /// # Examples
 ///
@@ -42,7 +42,7 @@ pub struct McpClient {
     asker: Asker,
 }
 
-/// Something that a client is asked: by a form, or for what it has.
+/// A request to a client: a form, or data that the client has.
 #[derive(Clone, Debug)]
 pub struct ClientRequest {
     name: String,
@@ -68,7 +68,7 @@ impl ClientRequest {
 
     /// Asks the client's model; `parameters` are those of `sampling/createMessage`, such as `messages` and `maxTokens`.
     ///
-    /// The protocol removes this after 2027-07-28.
+    /// The protocol removes this request after 2027-07-28.
     ///
     /// # Errors
     ///
@@ -78,9 +78,9 @@ impl ClientRequest {
         Ok(Self { name: name.into(), request })
     }
 
-    /// Asks for the folders that the client works in.
+    /// Requests the folders in which the client works.
     ///
-    /// The protocol removes this after 2027-07-28.
+    /// The protocol removes this request after 2027-07-28.
     #[must_use]
     pub fn roots(name: impl Into<String>) -> Self {
         Self { name: name.into(), request: InputRequest::ListRoots(ListRootsRequest::default()) }
@@ -92,23 +92,24 @@ impl McpClient {
         Self { capabilities, asker }
     }
 
-    /// Returns the client that made the root call of this run; `None` if it was not a client of [`McpService`](super::McpService).
+    /// Returns the client that made the root call of this run; `None` if it was not a client of
+    /// [`McpService`](super::McpService).
     #[must_use]
     pub fn of<S>(ctx: &CallContext<S>) -> Option<Self> {
         ctx.state::<Self>().map(|client| Self::clone(&client))
     }
 
-    /// Returns whether the client can answer this request.
+    /// Returns whether the client can answer a request.
     #[must_use]
     pub fn supports(&self, request: &ClientRequest) -> bool {
         supports(&self.capabilities, &request.request)
     }
 
-    /// Asks the client, and returns its answer in the form of the protocol.
+    /// Sends a request to the client, and returns its answer in the form of the protocol.
     ///
     /// # Errors
     ///
-    /// Returns [`MissingCapability`] if the client cannot answer, and another error if it ends the call.
+    /// Returns [`MissingCapability`] if the client cannot answer, and another error if the client ends the call.
     pub async fn ask(&self, request: ClientRequest) -> Result<Value, BoxError> {
         if !self.supports(&request) {
             return Err(MissingCapability { request: request.request }.into());
@@ -116,11 +117,11 @@ impl McpClient {
         self.asker.ask(request.name, request.request).await
     }
 
-    /// Asks the client several things concurrently, and returns its answers in the same order.
+    /// Sends several requests to the client concurrently, and returns its answers in the same order.
     ///
     /// # Errors
     ///
-    /// Returns an error like [`ask`](Self::ask).
+    /// Returns the errors of [`ask`](Self::ask).
     pub async fn ask_all(&self, requests: impl IntoIterator<Item = ClientRequest>) -> Result<Vec<Value>, BoxError> {
         try_join_all(requests.into_iter().map(|request| self.ask(request))).await
     }
@@ -132,7 +133,7 @@ impl fmt::Debug for McpClient {
     }
 }
 
-/// The client does not have what a tool asked of it; the client gets an error that names the capability.
+/// The client lacks the capability for a request of a tool; the client receives an error that names the capability.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the client does not support `{}`", self.method())]
 pub struct MissingCapability {
@@ -148,7 +149,7 @@ impl MissingCapability {
         }
     }
 
-    /// Returns the error of the protocol.
+    /// Returns the protocol error.
     pub(super) fn error(&self) -> ErrorData {
         let capabilities = ClientCapabilities::builder();
         ErrorData::missing_required_client_capability(match self.request {

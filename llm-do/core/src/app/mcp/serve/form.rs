@@ -1,4 +1,4 @@
-//! Approvals and questions as forms of the protocol, and the answers that clients give.
+//! Approvals and questions as forms of the protocol, and the answers of clients.
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ const MAX_DETAILS: usize = 64 << 10;
 const DECISION: &str = "decision";
 /// The field of a form about an approval with the reason of a denial.
 const REASON: &str = "reason";
-/// The field of a form about a call that may have happened, with its result.
+/// The field of a form about a call that may have had its effect, with its result.
 const RESULT: &str = "result";
 /// The field of a form about a question without a name.
 const ANSWER: &str = "answer";
@@ -49,7 +49,8 @@ pub(super) fn approval_message(request: &ApprovalRequest) -> String {
         Some(_) => "This call began before, and its result is not known. What became of it?",
         None => "Allow this call?",
     };
-    format!("{problem}{question}\n\n{shown}{more}")
+    let origins = request.origin_line().map(|line| format!("\n\n{line}")).unwrap_or_default();
+    format!("{problem}{question}{origins}\n\n{shown}{more}")
 }
 
 /// Describes a question.
@@ -63,7 +64,7 @@ pub(super) fn decision_schema(request: &ApprovalRequest) -> Value {
     if request.began.is_some() { outcome_schema() } else { approval_schema() }
 }
 
-/// Returns the schema of the answer about a call that may have happened.
+/// Returns the schema of the answer about a call that may have had its effect.
 fn outcome_schema() -> Value {
     let choices = json!([
         { "const": "happened", "title": "It has happened" },
@@ -115,18 +116,18 @@ pub(super) fn answer_schema(question: &Question) -> Value {
     json!({ "type": "object", "properties": { name: field }, "required": [name] })
 }
 
-/// Reads the client's answer about a call.
+/// Parses the client's answer about a call.
 pub(super) fn decision(result: &ElicitResult, request: &ApprovalRequest) -> Decision {
     if request.began.is_some() { outcome(result) } else { approval(result) }
 }
 
-/// Reads the client's answer about a call that may have happened.
+/// Parses the client's answer about a call that may have had its effect.
 fn outcome(result: &ElicitResult) -> Decision {
     let field = |name: &str| result.content.as_ref().and_then(|content| content[name].as_str()).map(str::trim);
     let reason = || field(REASON).filter(|reason| !reason.is_empty()).unwrap_or("the user of the client ended the run");
     let happened = || {
         let text = field(RESULT).unwrap_or_default();
-        // A text needs no quotes.
+        // A string does not need quotes.
         let written = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
         if text.is_empty() { Value::Null } else { written() }
     };
@@ -138,7 +139,7 @@ fn outcome(result: &ElicitResult) -> Decision {
     }
 }
 
-/// Reads the client's answer about an approval: only an explicit `allow` approves.
+/// Parses the client's answer about an approval: only an explicit `allow` approves.
 fn approval(result: &ElicitResult) -> Decision {
     let field = |name: &str| result.content.as_ref().and_then(|content| content[name].as_str());
     let reason = || match field(REASON).map(str::trim) {
@@ -154,7 +155,7 @@ fn approval(result: &ElicitResult) -> Decision {
     }
 }
 
-/// Reads the client's answer to a question: its field, or the only field.
+/// Parses the client's answer to a question: its field, or the only field.
 pub(super) fn text(result: &ElicitResult, question: &Question) -> Result<String, &'static str> {
     match result.action {
         ElicitationAction::Accept => {}

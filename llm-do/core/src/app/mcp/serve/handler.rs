@@ -22,14 +22,15 @@ use super::{Shared, prompts, result};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::ItemKind;
 
-/// How long clients may keep a list, in milliseconds, and for whom: lists change only with the process.
+/// How long clients may cache a list, in milliseconds, and the scope of the cache. Lists do not change within a
+/// process.
 const CACHED: (Option<u64>, Option<CacheScope>) = (Some(300_000), Some(CacheScope::Public));
 
-/// The server of one connection, or of one request where connections have no state.
+/// The server of one connection, or of one request if connections have no state.
 #[derive(Clone, Debug)]
 pub(super) struct Handler {
     pub(super) shared: Arc<Shared>,
-    /// The level that the client set for its session, before requests had their own.
+    /// The log level of the session, in protocol versions in which a session sets it.
     level: Arc<Mutex<Option<LoggingLevel>>>,
 }
 
@@ -40,13 +41,13 @@ impl Handler {
 
     /// Describes the request that waits for a call.
     fn waiting(&self, name: &str, arguments: &Value, context: RequestContext<RoleServer>) -> Waiting {
-        let client = Client::of(&context);
-        let reports = Reports::of(&context, *self.level.lock().ignore_poison());
+        let client = Client::from_context(&context);
+        let reports = Reports::from_context(&context, *self.level.lock().ignore_poison());
         let binding = binding(&client, name, arguments);
         Waiting { client, reports, context, binding }
     }
 
-    /// Starts a call, or continues the one whose state the client sent back with its answers.
+    /// Starts a call, or resumes the call whose state the client returned with its answers.
     fn open(
         &self,
         name: &str,
@@ -174,12 +175,13 @@ impl ServerHandler for Handler {
         self.shared.read_resource(&request.uri).await.map(Into::into)
     }
 
-    /// Accepts what the capabilities announce; lists and resources do not change, so nothing but the end is sent.
+    /// Accepts the subscriptions that the capabilities announce. Lists and resources do not change, so only the end is
+    /// sent.
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         Some(requested.clone())
     }
 
-    // Before 2026-07-28. Resources do not change while they are offered, so nothing is sent.
+    // In protocol versions before 2026-07-28. Resources do not change while they are offered, so no update is sent.
     async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         self.shared.read_resource(&request.uri).await.map(drop)
     }
@@ -198,7 +200,7 @@ impl ServerHandler for Handler {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.shared.tasks.get(&Client::of(&context), &request.task_id).map(GetTaskResult::new)
+        self.shared.tasks.get(&Client::from_context(&context), &request.task_id).map(GetTaskResult::new)
     }
 
     async fn update_task(
@@ -206,7 +208,7 @@ impl ServerHandler for Handler {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.tasks.update(&Client::of(&context), &request.task_id, request.input_responses)
+        self.shared.tasks.update(&Client::from_context(&context), &request.task_id, request.input_responses)
     }
 
     async fn cancel_task(
@@ -214,11 +216,11 @@ impl ServerHandler for Handler {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.tasks.cancel(&Client::of(&context), &request.task_id)
+        self.shared.tasks.cancel(&Client::from_context(&context), &request.task_id)
     }
 }
 
-/// Returns what binds the state of a call to its request: no other client, and no other call, can use it.
+/// Returns the binding of a call's state to its request: it cannot be used by another client or for another call.
 fn binding(client: &Client, tool: &str, arguments: &Value) -> Vec<u8> {
     serde_json::json!([client.principal, tool, arguments]).to_string().into_bytes()
 }

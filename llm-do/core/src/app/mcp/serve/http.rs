@@ -1,4 +1,4 @@
-//! Serves clients over HTTP: who may connect, and from where.
+//! Serves clients over HTTP, with authentication and checks of host and origin.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -29,10 +29,10 @@ pub(super) const PATH: &str = "/mcp";
 /// The origins of web pages that this machine serves.
 const LOOPBACK_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 
-/// Returns the owner of a bearer token, if it is valid; `None` for an owner that is known by the token alone.
+/// Returns the owner of a bearer token, if the token is valid; the inner `None` is an owner without a name.
 type CheckToken = dyn Fn(&str) -> Option<Option<String>> + Send + Sync;
 
-/// Who may connect to a service over HTTP, and from where.
+/// The options of a service over HTTP: authentication, hosts, origins and limits.
 ///
 /// By default, a request needs no token, and only programs on this machine can connect.
 #[derive(Clone, Default)]
@@ -58,8 +58,8 @@ impl HttpOptions {
 
     /// Requires a bearer token that this function accepts. Default: none.
     ///
-    /// A session, a call that asks its client, and a task belong to the client with the same token: where tokens are refreshed,
-    /// set [`authenticate`](Self::authenticate) instead.
+    /// A session, a call that waits for its client, and a task belong to the client with the same token. If tokens are
+    /// refreshed, set [`authenticate`](Self::authenticate) instead.
     pub fn check_token(mut self, check: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.check = Some(Arc::new(move |token| check(token).then_some(None)));
         self
@@ -68,14 +68,15 @@ impl HttpOptions {
     /// Requires a bearer token for which this function returns the name of its owner, such as the subject of a token of an
     /// OAuth server. Default: none.
     ///
-    /// A session, a call that asks its client, and a task belong to the client with the same name, also if its token is another
-    /// one by then.
+    /// A session, a call that waits for its client, and a task belong to the client with the same name, also after its
+    /// token has changed.
     pub fn authenticate(mut self, owner: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         self.check = Some(Arc::new(move |token| owner(token).map(Some)));
         self
     }
 
-    /// Names an OAuth server that issues tokens: clients find it in the metadata of the service (RFC 9728). Default: none.
+    /// Names an OAuth server that issues tokens; clients find it in the metadata of the service (RFC 9728). Default:
+    /// none.
     pub fn authorization_server(mut self, url: impl Into<String>) -> Self {
         self.authorization_servers.push(url.into());
         self
@@ -84,7 +85,8 @@ impl HttpOptions {
     /// Sets the URL under which clients reach the service, such as `https://example.com/mcp`. Default: `http`, with the host
     /// and the path of each request.
     ///
-    /// The metadata has it. Clients refuse metadata of another URL, so set it behind TLS or where a router changes paths.
+    /// The metadata contains it. Clients refuse metadata of another URL, so set it behind TLS or if a router changes
+    /// paths.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.public_url = Some(url.into());
         self
@@ -92,13 +94,15 @@ impl HttpOptions {
 
     /// Accepts requests to this host, `name` or `name:port`. Default: `localhost`, `127.0.0.1` and `::1`.
     ///
-    /// Other hosts are refused, so that a web page cannot reach the service by a name of its own (DNS rebinding).
+    /// Other hosts are refused, so that a web page cannot reach the service under a name of its own domain (DNS
+    /// rebinding).
     pub fn host(mut self, host: impl Into<String>) -> Self {
         self.hosts.push(host.into());
         self
     }
 
-    /// Accepts requests of web pages of this origin, `https://name:port`. Default: pages that this machine serves over HTTP.
+    /// Accepts requests from web pages of this origin, `https://name:port`. Default: pages that this machine serves
+    /// over HTTP.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
@@ -110,32 +114,33 @@ impl HttpOptions {
         self
     }
 
-    /// Allows [`McpService::serve_http`] to listen beyond this machine without a token. Default: false.
+    /// Allows [`McpService::serve_http`] to listen on addresses that other machines can reach without a token. Default:
+    /// false.
     pub fn allow_unauthenticated(mut self) -> Self {
         self.is_open = true;
         self
     }
 
-    /// Sets how many connections [`McpService::serve_http`] has open at the same time. Default: 1024.
+    /// Sets the maximum number of concurrent connections of [`McpService::serve_http`]. Default: 1024.
     ///
-    /// An eighth of them is kept for clients that made a permitted request in the last ten minutes. When the maximum is reached, a
-    /// new connection closes the oldest one that has not sent a complete request.
+    /// An eighth of them is reserved for clients that made a permitted request in the last ten minutes. At the maximum,
+    /// a new connection closes the oldest connection that has not sent a complete request.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.connections.total = connections.max(1);
         self
     }
 
-    /// Sets how many connections of one address may be open at the same time: of an address of IPv4, or a network `/64` of IPv6.
-    /// Default: 256.
+    /// Sets the maximum number of concurrent connections of one IPv4 address, or of one `/64` network of IPv6. Default:
+    /// 256.
     ///
-    /// The addresses of this machine have no such maximum. Behind a proxy on another machine, all clients have its address: raise
-    /// this to [`max_connections`](Self::max_connections), and have the proxy limit its clients.
+    /// The addresses of this machine are not limited. Behind a proxy on another machine, all clients have the proxy's
+    /// address: set [`max_connections`](Self::max_connections) here too, and limit the clients in the proxy.
     pub fn max_connections_per_address(mut self, connections: usize) -> Self {
         self.connections.per_address = connections.max(1);
         self
     }
 
-    /// Ends the service once `token` is cancelled. Default: never.
+    /// Stops the service once `token` is cancelled. Default: never.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
         self.cancellation = token;
         self
@@ -155,7 +160,7 @@ impl HttpOptions {
         config
     }
 
-    /// Checks that an address may be listened on.
+    /// Checks that the service may listen on an address.
     fn check_address(&self, address: SocketAddr) -> Result<(), ServeError> {
         if address.ip().is_loopback() {
             return Ok(());
@@ -202,8 +207,8 @@ impl fmt::Debug for McpHttpService {
 impl McpService {
     /// Returns a tower service that speaks the protocol over HTTP, for a route of your own router.
     ///
-    /// With an [`authorization_server`](HttpOptions::authorization_server), route the path of the metadata to it too: for
-    /// a service at `/mcp`, that is `/.well-known/oauth-protected-resource/mcp`.
+    /// With an [`authorization_server`](HttpOptions::authorization_server), also route the path of the metadata to it:
+    /// for a service at `/mcp`, this is `/.well-known/oauth-protected-resource/mcp`.
     ///
     /// # Examples
     ///
@@ -228,18 +233,18 @@ impl McpService {
 
     /// Serves clients over HTTP at the path `/mcp`, until the options' token is cancelled.
     ///
-    /// It closes a connection whose client takes longer than ten seconds for the head of a request, pauses for 15 seconds in its
-    /// body, or does not read its answer for 15 seconds.
+    /// It closes a connection whose client needs more than ten seconds for the head of a request, pauses for 15 seconds
+    /// in the body, or does not read its answer for 15 seconds.
     ///
     /// # Errors
     ///
-    /// Returns an error if the listener is reachable from other machines, and the options neither require a token nor
-    /// allow requests without one, or name no host; and for an invalid public URL.
+    /// Returns an error if other machines can reach the listener and the options neither require a token nor allow
+    /// requests without one, or name no host. Returns an error for an invalid public URL.
     pub async fn serve_http(self, listener: TcpListener, options: HttpOptions) -> Result<(), ServeError> {
         self.serve_http_and_report(listener, options, || {}).await
     }
 
-    /// Does the same, and calls `ready` once connections are accepted.
+    /// Like [`serve_http`](Self::serve_http), and calls `ready` once connections are accepted.
     #[doc(hidden)]
     pub async fn serve_http_and_report(
         self,
@@ -256,14 +261,14 @@ impl McpService {
         let router = router.route_service(metadata::PREFIX, service.clone());
         let router = router.route_service(&format!("{}{PATH}", metadata::PREFIX), service);
         ready();
-        // The options' token ends the streams too.
+        // The options' token also ends the streams.
         listen::serve(listener, router, connections, cancellation, || {}).await;
         Ok(())
     }
 }
 
 impl HttpOptions {
-    /// Returns who makes a request; `None` if it has no valid token, and one is required.
+    /// Returns the principal of a request; `None` if a token is required and the request has no valid one.
     fn principal<B>(&self, request: &Request<B>) -> Option<Principal> {
         let authorization = request.headers().get(header::AUTHORIZATION);
         let Some(check) = &self.check else {

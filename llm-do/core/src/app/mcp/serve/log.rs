@@ -3,9 +3,10 @@
 use rmcp::model::LoggingLevel;
 use serde_json::Value;
 
+use crate::base::mend::words_of;
 use crate::observe::event::{Event, EventKind, Outcome};
 
-/// Returns the level and the text of an event that is at least as severe as `least`.
+/// Returns the level and the text of an event if its severity is at least `least`.
 pub(super) fn entry(event: &Event, least: LoggingLevel) -> Option<(LoggingLevel, Value)> {
     let (level, text) = described(event)?;
     (severity(level) >= severity(least)).then(|| (level, text.into()))
@@ -27,7 +28,11 @@ fn described(event: &Event) -> Option<(LoggingLevel, String)> {
         EventKind::ModelRequest { model, turn, .. } => {
             (LoggingLevel::Debug, format!("`{name}` asks {model} (request {turn})"))
         }
+        EventKind::UserMessage { .. } => (LoggingLevel::Debug, format!("`{name}` gets a message")),
         EventKind::ModelWaiting { on } => (LoggingLevel::Notice, format!("`{name}` waits: {on}")),
+        EventKind::Mended { mends, .. } => {
+            (LoggingLevel::Notice, format!("`{name}` mended JSON of its model: {}", words_of(mends)))
+        }
         // The reason may quote the answer.
         EventKind::ModelRetry { .. } => (LoggingLevel::Notice, format!("`{name}` retries its model request")),
         EventKind::SettingWarning { model, setting, message } => {
@@ -37,7 +42,7 @@ fn described(event: &Event) -> Option<(LoggingLevel, String)> {
     })
 }
 
-/// Orders the levels of the protocol, which are those of syslog (RFC 5424).
+/// Returns the rank of a level of the protocol, which are the levels of syslog (RFC 5424).
 fn severity(level: LoggingLevel) -> u8 {
     match level {
         LoggingLevel::Debug => 0,

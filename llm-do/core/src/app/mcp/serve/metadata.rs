@@ -1,4 +1,4 @@
-//! Who issues tokens for a service (RFC 9728), and where clients find that.
+//! The metadata of a protected resource (RFC 9728): names the servers that issue tokens.
 
 use axum::body::Body;
 use http::{HeaderValue, Method, Request, Response, header};
@@ -7,11 +7,11 @@ use serde_json::json;
 use super::ServeError;
 use super::http::{HttpOptions, PATH};
 
-/// The path of the description, to which that of the service is appended.
+/// The path of the metadata, to which the path of the service is appended.
 pub(super) const PREFIX: &str = "/.well-known/oauth-protected-resource";
 
 impl HttpOptions {
-    /// Returns the description of the service, if a request asks for it: anyone may read it.
+    /// Returns the metadata of the service if a request asks for it. It needs no token.
     pub(super) fn description<B>(&self, request: &Request<B>) -> Option<Response<Body>> {
         let path = request.uri().path().strip_prefix(PREFIX)?;
         if request.method() != Method::GET || self.authorization_servers.is_empty() {
@@ -48,7 +48,7 @@ impl HttpOptions {
         self.public_url.clone().unwrap_or_else(of_request)
     }
 
-    /// Checks that the public URL is one.
+    /// Checks that the public URL is valid.
     pub(super) fn check_url(&self) -> Result<(), ServeError> {
         let Some(url) = &self.public_url else { return Ok(()) };
         let is_valid = url.parse::<http::Uri>().is_ok_and(|uri| {

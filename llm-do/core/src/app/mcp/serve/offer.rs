@@ -1,4 +1,4 @@
-//! Which items are offered, and how their tools are described.
+//! The offered items, and the descriptions of their tools.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 use crate::plane::registry::{Registered, Registry};
 
-/// The items that clients see, sorted by name.
+/// The offered items, sorted by name.
 #[derive(Clone, Debug)]
 pub(super) struct Offer(Vec<Offered>);
 
-/// An item with the description that clients get.
+/// An item with its description for clients.
 #[derive(Clone, Debug)]
 pub(super) struct Offered {
     pub(super) item: Arc<Registered>,
@@ -23,7 +23,7 @@ pub(super) struct Offered {
 }
 
 impl Offer {
-    /// Offers everything in the registry, without the tools by which servers ask a model.
+    /// Offers all items of the registry, without the tools by which servers ask a model.
     pub(super) fn everything(registry: &Registry) -> Self {
         let offered = registry.iter().filter(|item| !item.name().starts_with(MCP_SAMPLING));
         Self(offered.map(Offered::new).collect())
@@ -57,7 +57,7 @@ impl Offer {
         self
     }
 
-    /// Returns the item of this name.
+    /// Returns the item with this name.
     pub(super) fn get(&self, name: &str) -> Option<&Offered> {
         self.0.binary_search_by(|offered| offered.item.name().cmp(name)).ok().map(|index| &self.0[index])
     }
@@ -102,19 +102,19 @@ fn object(schema: Value) -> Arc<JsonObject> {
     }
 }
 
-/// Returns the name as a person would write it: `read_file` becomes `Read file`.
+/// Returns the title of a name: `read_file` becomes `Read file`.
 pub(super) fn title(name: &str) -> String {
     let words = name.replace(['_', '-'], " ");
     let mut letters = words.trim().chars();
     letters.next().map_or_else(|| name.to_owned(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Translates an effect into the protocol's hints, whose defaults assume the worst.
+/// Converts an effect to the protocol's hints, whose defaults assume the worst.
 fn annotations(effect: Effect) -> ToolAnnotations {
     let hints = ToolAnnotations::new();
     match effect {
         Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
-        // What it repeats without a further effect may replace something all the same.
+        // A repetition has no further effect, but the first call may replace data.
         Effect::Idempotent => hints.read_only(false).destructive(true).idempotent(true),
         Effect::Destructive => hints.read_only(false).destructive(true).idempotent(false),
         Effect::Undeclared => hints.read_only(false),

@@ -1,4 +1,4 @@
-//! A call that a client made and that runs, until it finishes or asks its client something.
+//! A running call of a client, until it finishes or makes a request to its client.
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -16,9 +16,10 @@ use super::report::Reports;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Event, EventReceiver, event_channel};
+use crate::plane::mailbox::Mailbox;
 use crate::session::runtime::{RunHandle, Runtime};
 
-/// How many events wait for a client that is slow.
+/// The capacity of the queue of events for a client.
 const EVENT_CAPACITY: usize = 256;
 
 type Returned = Result<ToolReturn, CallError>;
@@ -33,16 +34,16 @@ pub(super) struct OpenCall {
     events: Option<EventReceiver>,
 }
 
-/// What happened next in a call.
+/// The next step of a call.
 #[derive(Debug)]
 pub(super) enum Step {
     Finished(Returned),
-    /// It asks its client; never empty.
+    /// The call has requests for its client; never empty.
     Asked(Vec<Ask>),
 }
 
 impl OpenCall {
-    /// Starts a gated run, in a task of its own unless it finishes immediately: a task wakes another thread.
+    /// Starts a gated run, in a separate task unless it finishes immediately: spawning a task wakes another thread.
     pub(super) fn start(runtime: &Runtime, name: &str, arguments: Value, wanted: &Wanted) -> Self {
         let (asker, asks) = Asker::new();
         let mut start = runtime.start_named(name, arguments).with_files().gated();
@@ -68,7 +69,12 @@ impl OpenCall {
         Self { name: name.to_owned(), run, handle, asks, events }
     }
 
-    /// Waits until the call finishes or asks something, and reports its events meanwhile.
+    /// Returns the messages to its run.
+    pub(super) fn mailbox(&self) -> Arc<Mailbox> {
+        self.handle.mailbox()
+    }
+
+    /// Waits until the call finishes or has requests, and reports its events meanwhile.
     ///
     /// It is cancel safe.
     pub(super) async fn next(&mut self, reports: &mut Reports) -> Step {
@@ -97,7 +103,7 @@ impl OpenCall {
                     while let Some(event) = self.events.as_mut().and_then(EventReceiver::try_recv) {
                         report(&mut reports, &event).await;
                     }
-                    // The run has no panic of its own: only the end of the async runtime stops it.
+                    // A run does not panic: only the end of the async runtime stops it.
                     let stopped = |_| Err(CallError::Cancelled { tool: self.name.clone() });
                     return Step::Finished(result.unwrap_or_else(stopped));
                 }
@@ -125,22 +131,22 @@ async fn report(reports: &mut Option<&mut Reports>, event: &Arc<Event>) {
     }
 }
 
-/// What a client wants of a call.
+/// The client's options for a call.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// Whether it wants the prompt of a worker instead of a result.
+    /// Whether the result is the prompt of a worker.
     pub(super) is_prompt: bool,
     pub(super) capabilities: ClientCapabilities,
     /// Whether approvals and questions go to the client.
     pub(super) asks_client: bool,
-    /// Whether it wants any of the events.
+    /// Whether the client receives any events.
     pub(super) has_reports: bool,
-    /// The client's trace, as in the W3C's header `traceparent`.
+    /// The client's trace, in the form of the W3C header `traceparent`.
     pub(super) trace_parent: Option<String>,
 }
 
 impl Wanted {
-    /// Puts the spans of a run into one that names the client's trace.
+    /// Puts the spans of a run into a span that names the client's trace.
     #[cfg(feature = "tracing")]
     fn traced<F: Future>(&self, name: &str, run: F) -> impl Future<Output = F::Output> + use<F> {
         use tracing::Instrument;

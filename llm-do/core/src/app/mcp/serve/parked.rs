@@ -14,12 +14,12 @@ use super::client::Principal;
 use super::open_call::OpenCall;
 use crate::base::mutex::IgnorePoison;
 
-/// How many calls may wait at the same time; each holds a run.
+/// The maximum number of waiting calls; each holds a run.
 const CAPACITY: usize = 1000;
-/// How many of them may be of one client that has a token.
+/// The maximum number of waiting calls of one client with a token.
 const CLIENT_CAPACITY: usize = 250;
 
-/// The calls that wait, by the random id that is sealed in the state their clients keep.
+/// The waiting calls, by the random id that is sealed in the state of their clients.
 #[derive(Debug)]
 pub(super) struct ParkedCalls {
     codec: RequestStateCodec,
@@ -37,14 +37,14 @@ struct Parked {
 }
 
 impl ParkedCalls {
-    /// Creates the list; a call whose client sends no answer within `expiry` is cancelled.
+    /// Creates the list. A call is cancelled if its client does not answer within `expiry`.
     pub(super) fn new(expiry: Duration) -> Self {
-        // The states are worth nothing after this process, which holds the runs.
+        // The states end with this process, which holds the runs.
         let key = [Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
         Self { codec: RequestStateCodec::new_unchecked(key), calls: Arc::default(), expiry }
     }
 
-    /// Keeps a call until its client answers; `binding` is what the client's next request must have in common with this one.
+    /// Keeps a call until its client answers; `binding` must equal that of the client's next request.
     pub(super) fn park(
         &self,
         call: OpenCall,
@@ -73,7 +73,7 @@ impl ParkedCalls {
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
-    /// Continues the call that `state` stands for with its client's answers; a question without one is asked again.
+    /// Resumes the call of `state` with its client's answers. Questions without an answer are asked again.
     pub(super) fn resume(
         &self,
         state: &str,
@@ -94,7 +94,7 @@ impl ParkedCalls {
         Ok((call, asks.into_values().filter(Ask::is_open).collect()))
     }
 
-    /// Drops a call, which cancels it, unless it has been resumed in time.
+    /// Drops a call, which cancels it, unless it is resumed in time.
     fn expire(&self, id: Uuid) -> AbortOnDropHandle<()> {
         let (calls, expiry) = (Arc::downgrade(&self.calls), self.expiry);
         AbortOnDropHandle::new(tokio::spawn(async move {
@@ -105,7 +105,7 @@ impl ParkedCalls {
     }
 }
 
-/// Returns each question with the key of its answer: its own name, or a number that no other one has.
+/// Returns each request with the key of its answer: its own name, or a unique number.
 fn keyed(asks: Vec<Ask>) -> BTreeMap<String, Ask> {
     let mut keyed = BTreeMap::new();
     for ask in asks {

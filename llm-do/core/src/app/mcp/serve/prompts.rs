@@ -1,4 +1,4 @@
-//! Workers as prompts: what a worker would ask its model, for the model of the client.
+//! Workers as prompts: the client's model receives the request that a worker would send to its model.
 
 use llm_do_providers::UserPart;
 use rmcp::ErrorData;
@@ -14,7 +14,7 @@ use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::ItemKind;
 
-/// Returns a worker as a prompt; other items have none.
+/// Returns a worker as a prompt; `None` for other items.
 fn prompt(offered: &Offered) -> Option<Prompt> {
     let item = &offered.item;
     let required = item.parameters()["required"].as_array().cloned().unwrap_or_default();
@@ -45,7 +45,7 @@ impl Shared {
             .ok_or_else(|| ErrorData::invalid_params(format!("unknown prompt `{name}`{}", self.offer.hint(name)), None))
     }
 
-    /// Returns a worker, and the arguments of the call that renders its prompt, from the texts that a form has.
+    /// Returns a worker, and the arguments of the call that renders its prompt, from the texts of a form.
     pub(super) fn prompt_call(&self, name: &str, given: Option<JsonObject>) -> Result<(&Offered, Value), ErrorData> {
         let offered = self.worker(name)?;
         let mut arguments = given.unwrap_or_default();
@@ -78,7 +78,7 @@ pub(super) fn of_call(
     let returned = finished.map_err(|error| ErrorData::invalid_params(error.model_message(), None))?;
     let parts = serde_json::from_value::<Vec<UserPart>>(returned.into_value());
     let parts = parts.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-    // A worker without instructions has its description for them, which the client gets anyway.
+    // The instructions of a worker without instructions are its description, which the client receives anyway.
     let description = offered.item.description();
     let is_description = |part: &UserPart| matches!(part, UserPart::Text { text } if text == description);
     let repeated = usize::from(parts.len() > 1 && parts.first().is_some_and(is_description));
@@ -93,7 +93,7 @@ pub(super) fn of_call(
     Ok(GetPromptResult::new(messages.collect()).with_description(offered.item.description()))
 }
 
-/// Reads the text of an argument as the value that its schema asks for.
+/// Parses the text of an argument as a value of its schema.
 fn parse(value: &mut Value, schema: Option<&Value>) {
     let is_text = schema.is_some_and(|schema| schema["type"] == "string" || !listed(schema).is_empty());
     if let Value::String(text) = &value

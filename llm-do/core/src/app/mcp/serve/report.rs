@@ -9,7 +9,7 @@ use rmcp::{Peer, RoleServer};
 use super::log;
 use crate::observe::event::{Event, EventKind};
 
-/// Sends the events that a client asked for.
+/// Sends the events that a client requested.
 #[derive(Debug)]
 pub(super) struct Reports {
     peer: Peer<RoleServer>,
@@ -19,24 +19,25 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// Returns the reports that a request asks for; `level` is that of its session, in the eras that have one.
-    pub(super) fn of(context: &RequestContext<RoleServer>, level: Option<LoggingLevel>) -> Self {
+    /// Returns the reports that a request asks for; `level` is the level of its session, in protocol versions in which
+    /// a session sets it.
+    pub(super) fn from_context(context: &RequestContext<RoleServer>, level: Option<LoggingLevel>) -> Self {
         let progress = context.meta.get_progress_token();
         let level = context.meta.log_level().or(level);
         Self { peer: context.peer.clone(), progress, level, count: 0 }
     }
 
-    /// Returns whether the client asked for any.
+    /// Returns whether the client requested any.
     pub(super) fn is_wanted(&self) -> bool {
         self.progress.is_some() || self.level.is_some()
     }
 
-    /// Sends an event, in the forms that the client asked for.
+    /// Sends an event in the requested forms.
     pub(super) async fn send(&mut self, event: &Arc<Event>) {
         if let (Some(token), Some(message)) = (&self.progress, progress(event)) {
             self.count += 1;
             let report = ProgressNotificationParam::new(token.clone(), f64::from(self.count)).with_message(message);
-            // Ignored, here and below: a client that is gone cancels the call.
+            // Ignored, also below: the call of a disconnected client is cancelled.
             let _ = self.peer.notify_progress(report).await;
         }
         let entry = self.level.and_then(|least| log::entry(event, least));

@@ -14,7 +14,7 @@ use crate::base::error::BoxError;
 #[cfg(feature = "tracing")]
 use crate::base::error::chain;
 
-/// The longest URI that is looked up, in bytes.
+/// The maximum length of a URI, in bytes.
 const MAX_URI: usize = 2048;
 
 /// Finds the file of a URI; `None` for an unknown one.
@@ -49,11 +49,11 @@ impl fmt::Debug for Resources {
 }
 
 impl McpService {
-    /// Offers a file as a resource of this URI. Default: no resources.
+    /// Offers a file as the resource of this URI. Default: no resources.
     ///
     /// # Errors
     ///
-    /// Returns an error if the URI has no scheme, or is offered twice.
+    /// Returns an error if the URI has no scheme, or is already offered.
     ///
     /// # Examples
     ///
@@ -84,8 +84,8 @@ impl McpService {
     /// Offers files whose URIs match a template, such as `notes://{day}`; the function finds the file of a URI. Default:
     /// none.
     ///
-    /// A name in braces stands for one or more characters other than `/`. The URI is a text of the client: it may be
-    /// anything that matches, of at most 2048 bytes. An error of the function is not sent to the client; with the feature
+    /// A name in braces stands for one or more characters other than `/`. The client chooses the URI: it may be any
+    /// matching text of at most 2048 bytes. An error of the function is not sent to the client; with the feature
     /// `tracing`, it is an event for the operator.
     pub fn resources<F, R>(mut self, template: impl Into<String>, name: impl Into<String>, find: F) -> Self
     where
@@ -132,7 +132,7 @@ impl Shared {
     }
 }
 
-/// Returns the error for the client, without the text for the operator: it may name files.
+/// Returns the error for the client, without the text for the operator, which may name files.
 fn failed(uri: &str, error: &BoxError) -> ErrorData {
     #[cfg(feature = "tracing")]
     tracing::error!(target: "llm_do", uri, error = chain(&**error), "the function for a resource failed");
@@ -141,7 +141,7 @@ fn failed(uri: &str, error: &BoxError) -> ErrorData {
     ErrorData::internal_error(format!("the resource `{uri}` could not be read"), None)
 }
 
-/// Returns whether a URI has the form of a template, in time that grows with the product of their lengths.
+/// Returns whether a URI matches a template, in time proportional to the product of their lengths.
 fn matches(template: &str, uri: &str) -> bool {
     // Whether the template so far can end before each byte, and at the end.
     let mut ends = vec![false; uri.len() + 1];
@@ -155,7 +155,7 @@ fn matches(template: &str, uri: &str) -> bool {
     after_text(&ends, rest, uri)[uri.len()]
 }
 
-/// Returns where a text can end, if it can begin at `starts`.
+/// Returns the possible ends of a text that begins at `starts`.
 fn after_text(starts: &[bool], text: &str, uri: &str) -> Vec<bool> {
     let uri = uri.as_bytes();
     let is_end = |end: usize| {
@@ -164,7 +164,7 @@ fn after_text(starts: &[bool], text: &str, uri: &str) -> Vec<bool> {
     (0..=uri.len()).map(is_end).collect()
 }
 
-/// Returns where one or more characters of a segment can end, if they can begin at `starts`.
+/// Returns the possible ends of one or more characters of a segment that begin at `starts`.
 fn after_name(starts: &[bool], uri: &str) -> Vec<bool> {
     let mut ends = vec![false; starts.len()];
     let mut is_within = false;

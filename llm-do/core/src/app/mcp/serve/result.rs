@@ -1,4 +1,4 @@
-//! The result of a call, in the parts of the protocol.
+//! The result of a call, as parts of the protocol.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,12 +10,12 @@ use super::caller::MissingCapability;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 
-/// Returns the result of a call, or its error as a result, so that the client's model can read it; `structured` if clients
-/// know the schema of the value.
+/// Returns the result of a call, or its error as a result, which the client's model can read. `structured` is whether
+/// clients know the schema of the value.
 ///
 /// # Errors
 ///
-/// Returns an error of the protocol if the client has to be another one.
+/// Returns a protocol error if a different client must make the call.
 pub(super) fn of_call(finished: Result<ToolReturn, CallError>, structured: bool) -> Result<CallToolResult, ErrorData> {
     let error = match finished {
         Ok(returned) => return Ok(of_return(returned, structured)),
@@ -31,7 +31,7 @@ pub(super) fn of_call(finished: Result<ToolReturn, CallError>, structured: bool)
 
 fn of_return(mut returned: ToolReturn, structured: bool) -> CallToolResult {
     let files = std::mem::take(returned.attachments_mut());
-    let value = structured.then(|| returned.to_value());
+    let value = structured.then(|| returned.value().clone());
     let has_text = files.is_empty() || !returned.value().is_null();
     let text = has_text.then(|| ContentBlock::text(returned.into_text()));
     let mut result = CallToolResult::success(text.into_iter().chain(files.iter().map(content)).collect());

@@ -1,4 +1,4 @@
-//! The ids of sessions, as clients see them: each is valid only for the principal that initialised its session.
+//! The session ids that clients see: each is valid only for the principal that initialised its session.
 
 use axum::body::Body;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
@@ -11,20 +11,20 @@ use super::sessions::Sessions;
 /// The header with the id of a session.
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// Seals the ids of sessions for the principals that initialised them.
+/// Seals session ids for the principals that initialised the sessions.
 #[derive(Debug)]
 pub(super) struct SessionIds(RequestStateCodec);
 
 impl Default for SessionIds {
     fn default() -> Self {
-        // A new key for each process: sessions end with it.
+        // Each process has a new key, since sessions end with the process.
         let key = [Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
         Self(RequestStateCodec::new_unchecked(key))
     }
 }
 
 impl SessionIds {
-    /// Replaces the id in a response by one that only this principal can use.
+    /// Replaces the id in a response by an id that only this principal can use.
     pub(super) fn seal(&self, headers: &mut HeaderMap, principal: &Principal) {
         let Some(id) = headers.remove(SESSION_ID) else { return };
         let sealed = self.0.seal_with(id.as_bytes(), &SealOptions::new().associated_data(&bytes(principal)));
@@ -34,8 +34,8 @@ impl SessionIds {
         }
     }
 
-    /// Replaces the id in a request by that of the session; an id of another principal, or a forged one, by one that no session
-    /// has, so that the answer is the same as for an unknown session.
+    /// Replaces the id in a request by that of the session. A forged id or the id of another principal is replaced by
+    /// an unused one, so that the answer is the same as for an unknown session.
     pub(super) fn open(&self, headers: &mut HeaderMap, principal: &Principal) {
         let Some(sealed) = headers.remove(SESSION_ID) else { return };
         let sealed = sealed.to_str().unwrap_or_default();
@@ -51,7 +51,7 @@ pub(super) fn has_session(sessions: &Sessions, headers: &HeaderMap) -> bool {
     id.is_none_or(|id| sessions.has(id))
 }
 
-/// Returns the answer of the transport to a message for a session that does not exist.
+/// Returns the transport's answer to a message for an unknown session.
 pub(super) fn unknown_session() -> Response<Body> {
     let mut response = Response::new(Body::from("Not Found: Session not found"));
     *response.status_mut() = StatusCode::NOT_FOUND;

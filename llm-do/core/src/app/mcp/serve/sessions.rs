@@ -1,4 +1,4 @@
-//! The open sessions over HTTP: at most so many in total, and of each client.
+//! The open sessions over HTTP, with a maximum in total and of each client.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -17,13 +17,13 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 use super::client::Principal;
 use crate::base::mutex::IgnorePoison;
 
-/// How many sessions may be open at the same time.
+/// The maximum number of open sessions.
 const CAPACITY: usize = 1000;
 
-/// How many of them may be of one client that has a token.
+/// The maximum number of open sessions of one client with a token.
 const CLIENT_CAPACITY: usize = 250;
 
-/// How long a session has no request and no stream before it may be ended for a new one.
+/// The time without a request or a stream after which a session may be ended for a new one.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The maximum size of the description of a client in `initialize`, in bytes of JSON: each session keeps it.
@@ -41,7 +41,7 @@ struct Opening {
     refusal: Mutex<Option<Refusal>>,
 }
 
-/// Why a session was not opened.
+/// The reason that a session was not opened.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("limit reached: {CAPACITY} sessions are open; retry later")]
@@ -52,7 +52,7 @@ pub(super) enum Refusal {
     TooLarge(usize),
 }
 
-/// Why a request to a session failed.
+/// The reason that a request to a session failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
     #[error(transparent)]
@@ -105,7 +105,7 @@ impl Refusal {
     }
 }
 
-/// Handles a request of a client; returns the refusal if it was refused a session.
+/// Handles a request of a client; returns the refusal if no session was opened for it.
 pub(super) async fn handled(
     principal: &Principal,
     handle: impl Future<Output = Response<Body>> + Send,
@@ -139,7 +139,7 @@ impl Sessions {
         Ok(Some(id))
     }
 
-    /// Marks a session as used; returns what a stream of it holds.
+    /// Marks a session as used; returns the guard for its stream.
     fn mark_used(&self, id: &SessionId) -> Option<Arc<()>> {
         let mut open = self.open.lock().ignore_poison();
         let session = open.get_mut(id)?;
@@ -148,7 +148,7 @@ impl Sessions {
     }
 }
 
-/// Remembers a refusal for the answer to the request.
+/// Stores a refusal for the answer to the request.
 fn refused(refusal: Refusal) -> SessionError {
     _ = OPENING.try_with(|opening| *opening.refusal.lock().ignore_poison() = Some(refusal.clone()));
     refusal.into()
@@ -162,7 +162,7 @@ fn check_size(message: &ClientJsonRpcMessage) -> Result<(), Refusal> {
     if bytes > MAX_DESCRIPTION { Err(Refusal::TooLarge(bytes)) } else { Ok(()) }
 }
 
-/// Holds a session in use as long as a stream of it is open.
+/// Keeps a session in use while a stream of it is open.
 fn held<S: Stream>(stream: S, in_use: Option<Arc<()>>) -> impl Stream<Item = S::Item> {
     stream.map(move |item| {
         _ = &in_use;

@@ -1,4 +1,4 @@
-//! Compares the tools of a live server with a snapshot: which changes break typed calls.
+//! Compares the tools of a live server with a snapshot, to find the changes that break typed calls.
 
 mod combined;
 mod fields;
@@ -15,10 +15,10 @@ use llm_do_worker_file::{Snapshot, SnapshotError, SnapshotTool};
 use self::schema::{Direction, differences};
 use crate::plane::definition::SnapshotDef;
 
-/// How a live server differs from a snapshot.
+/// The differences of a live server from a snapshot.
 ///
-/// Errors are changes for which a typed call that compiled may fail: a tool or an argument that was removed, a new required
-/// argument, an argument that accepts less, a result that its type does not accept. Notes are all other changes.
+/// Errors are changes that may break a compiled typed call: a tool or an argument was removed, an argument became
+/// required or accepts fewer values, or a result is invalid for its type. Notes are all other changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     errors: Vec<String>,
@@ -87,7 +87,7 @@ impl Changes {
             (None, Some(_)) => self.notes.push("the result has a schema now".to_owned()),
             (Some(_), None) => self.errors.push("the result has no schema any longer".to_owned()),
             (Some(old), Some(new)) => {
-                // What the server returns now must be accepted by the type of the snapshot.
+                // The type of the snapshot must accept the current results of the server.
                 let (errors, notes) = differences(Direction::Result, &modern_schema(new), &modern_schema(old));
                 if old != new && errors.is_empty() && notes.is_empty() {
                     self.notes.push("the schema of the result changed, and its type accepts it".to_owned());

@@ -1,4 +1,4 @@
-//! What a worker of a file demands.
+//! The demands of a worker in a file.
 
 use llm_do_providers::{Settings, is_registered_by_program};
 
@@ -10,14 +10,14 @@ use crate::plane::definition::{DeclaredRule, ToolDef, ToolsetDef};
 use crate::plane::function_tool::Alias;
 use crate::plane::registry::Origin;
 
-/// Tools without approval that are harmless: the first asks the user, the second calls workers whose creation was approved.
+/// Harmless tools without approval: the first asks the user, the second calls workers whose creation was approved.
 const HARMLESS: [&str; 2] = ["user_input_ask_user", "worker_call"];
 
-/// Returns what a worker does beyond asking the model of the user with tools whose calls are approved.
+/// Returns the actions of a worker beyond requesting the user's model with tools whose calls are approved.
 #[doc(hidden)]
 #[must_use]
 pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]) -> Vec<Demand> {
-    // Without `..`: a new key does not compile before it is decided whether it is a demand.
+    // Without `..`, so that a new key does not compile until its demand is decided.
     let WorkerSpec {
         name,
         description: _,
@@ -41,7 +41,11 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         max_turns,
         retries,
         limits: _,
+        max_result: _,
+        attachments: _,
         timeout: _,
+        hybrid,
+        shadow,
     } = spec;
     let demand = |kind, text: String| Demand::new(kind, origin.to_string(), text);
     let mut demands = Vec::new();
@@ -63,7 +67,8 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
             format!("`{name}` counts as {effect}, also if its tools may change more: {reason}"),
         ));
     }
-    for tool in toolsets.iter().filter(|tool| !is_implied(origin, tool)) {
+    let compared = shadow.as_ref().map(|(tool, _)| tool);
+    for tool in toolsets.iter().filter(|tool| !is_implied(origin, tool)).chain(hybrid).chain(compared) {
         let target = aliases.iter().find(|(alias, _)| alias.name == *tool).map_or(tool, |(alias, _)| &alias.target);
         if let Some(unasked) = unasked(target) {
             let text = format!("`{name}` has `{tool}`: the program decides about calls of `{unasked}` without asking");
@@ -74,12 +79,13 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
     demands
 }
 
-/// Returns whether a subagent has a tool because its file has no key `tools`: such a tool decides by the rules of the program.
+/// Returns whether a subagent has a tool because its file has no key `tools`: the rules of the program decide about
+/// such a tool.
 fn is_implied(origin: &Origin, tool: &str) -> bool {
     matches!(origin, Origin::File(file) if file.is_implied(tool))
 }
 
-/// Describes what the settings add to requests of the program.
+/// Describes the changes of the settings to requests of the program.
 fn of_settings(name: &str, settings: &Settings) -> Vec<String> {
     let mut texts = Vec::new();
     if !settings.extra_body.is_empty() {
@@ -102,7 +108,7 @@ fn of_limits(name: &str, max_turns: u32, retries: u32) -> impl Iterator<Item = S
     turns.into_iter().chain(text(retries, usual.retries, "retries"))
 }
 
-/// Returns a tool, of this name or in the toolset of this name, about whose calls the program decides without asking.
+/// Returns a tool with this name, or in the toolset with this name, whose calls the program does not ask about.
 fn unasked(name: &str) -> Option<&'static str> {
     let of_tool = |name: &str| inventory::iter::<ToolDef>.into_iter().find(|def| def.name == name);
     let decides = |def: &&ToolDef| {

@@ -1,4 +1,4 @@
-//! The programs in the folder of a project, and those outside that its links lead to, with their digests.
+//! The programs in the folder of a project, and the targets of its links outside, with their digests.
 
 mod kind;
 
@@ -17,36 +17,36 @@ use crate::base::open_file::read_only;
 
 /// The maximum number of programs that one search compares.
 const MAX_FILES: usize = 50_000;
-/// The maximum size of all programs that are compared, in bytes.
+/// The maximum size of all compared programs, in bytes.
 const MAX_BYTES: u64 = 512 << 20;
 /// The maximum number of files and folders that are searched for programs.
 const MAX_ENTRIES: usize = 200_000;
 const MAX_LINKS: usize = 40;
 /// Folders whose files depend on the process that opens them.
 const OF_PROCESSES: [&str; 2] = ["/proc", "/dev"];
-/// A file that is always empty, by which a link replaces another file.
+/// A file that is always empty, to which a link may replace another file.
 const EMPTY: &str = "/dev/null";
-/// The folder in which `git` keeps a repository: only `git` runs its hooks, and `git` alone changes its files.
+/// The folder of a `git` repository: only `git` runs its hooks, and only `git` changes its files.
 const REPOSITORY: &str = ".git";
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::app::project) struct Found {
+pub(in crate::app::project) struct FoundPrograms {
     /// The programs.
     pub(in crate::app::project) digests: Digests,
     /// The files and folders that could not be compared, each with the reason.
     pub(in crate::app::project) uncompared: BTreeMap<String, String>,
-    /// The limit that ended the search; then nothing was compared.
+    /// The limit that ended the search; then no program was compared.
     pub(in crate::app::project) limit: Option<String>,
 }
 
-/// The programs that were compared.
+/// The compared programs.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     digests: Digests,
-    /// What each search found, by its folder and the file that it began with.
-    found: BTreeMap<(PathBuf, Option<PathBuf>), Arc<Found>>,
-    /// The number of files and folders that were searched.
+    /// The result of each search, by its folder and its named file.
+    found: BTreeMap<(PathBuf, Option<PathBuf>), Arc<FoundPrograms>>,
+    /// The number of searched files and folders.
     entries: usize,
     /// The size of the programs, in bytes.
     bytes: u64,
@@ -59,11 +59,11 @@ impl Programs {
 }
 
 impl Folder {
-    /// Returns the absolute path of what a path from the root leads to, without links.
+    /// Returns the absolute path of the target of a path from the root, without symbolic links.
     ///
     /// # Errors
     ///
-    /// Returns an error for what is missing, and for a link whose target depends on the process that follows it.
+    /// Returns an error for a missing file, and for a link whose target depends on the process that follows it.
     pub(in crate::app::project) fn resolved(&self, path: &Path) -> io::Result<PathBuf> {
         let mut found = self.canonical.clone();
         let mut rest = reversed(path.strip_prefix(&self.canonical).unwrap_or(path));
@@ -90,7 +90,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Returns whether a path without links is in the folder.
+    /// Returns whether a path without symbolic links is in the folder.
     pub(in crate::app::project) fn contains(&self, resolved: &Path) -> bool {
         resolved.starts_with(&self.canonical)
     }
@@ -101,29 +101,32 @@ impl Folder {
         path.is_ok_and(|path| self.contains(&path) && path.is_file() && is_program(&path))
     }
 
-    /// Returns a path without links as a key of digests.
+    /// Returns a path without symbolic links as a key of digests.
     pub(in crate::app::project) fn key_of(&self, path: &Path) -> String {
         digest_key(path.strip_prefix(&self.canonical).unwrap_or(path))
     }
 
-    /// Returns the programs below a folder, given by its path without links, those that links in it lead to, and a named file.
-    pub(in crate::app::project) fn programs_below(&self, folder: &Path, named: Option<&Path>) -> Arc<Found> {
+    /// Returns the programs below a folder, the targets of links in it, and a named file. The folder is given by its
+    /// path without symbolic links.
+    pub(in crate::app::project) fn programs_below(&self, folder: &Path, named: Option<&Path>) -> Arc<FoundPrograms> {
         let key = (folder.to_owned(), named.map(Path::to_owned));
         let known = self.programs.borrow().found.get(&key).cloned();
         known.unwrap_or_else(|| {
-            let mut search = Search {
+            let mut search = ProgramSearch {
                 folder: self,
                 files: named.map(Path::to_owned).into_iter().collect(),
                 uncompared: BTreeMap::new(),
             };
             let found = search.walk(folder).and_then(|()| search.compared());
-            let found = Arc::new(found.unwrap_or_else(|limit| Found { limit: Some(limit), ..Found::default() }));
+            let found = Arc::new(
+                found.unwrap_or_else(|limit| FoundPrograms { limit: Some(limit), ..FoundPrograms::default() }),
+            );
             self.programs.borrow_mut().found.insert(key, Arc::clone(&found));
             found
         })
     }
 
-    /// Returns the digest of a file, given by its path without links; an error for a file that cannot be read.
+    /// Returns the digest of a file, given by its path without symbolic links; an error for an unreadable file.
     fn digest_of(&self, path: &Path) -> io::Result<Digest> {
         let key = self.key_of(path);
         let mut programs = self.programs.borrow_mut();
@@ -146,9 +149,9 @@ impl Folder {
 }
 
 /// A search for programs.
-struct Search<'a> {
+struct ProgramSearch<'a> {
     folder: &'a Folder,
-    /// The paths of the programs, without links.
+    /// The paths of the programs, without symbolic links.
     files: BTreeSet<PathBuf>,
     uncompared: BTreeMap<String, String>,
 }
@@ -156,8 +159,8 @@ struct Search<'a> {
 /// The description of a limit that ends a search.
 type Limit = String;
 
-impl Search<'_> {
-    /// Finds the programs below a folder, and those that links in it lead to.
+impl ProgramSearch<'_> {
+    /// Finds the programs below a folder, and the targets of links in it.
     fn walk(&mut self, folder: &Path) -> Result<(), Limit> {
         let (mut open, mut seen) = (vec![folder.to_owned()], HashSet::new());
         while let Some(next) = open.pop() {
@@ -199,7 +202,7 @@ impl Search<'_> {
         }
     }
 
-    /// Adds a program that a link leads to, or returns the folder that it leads to.
+    /// Adds the program that is the target of a link, or returns the target if it is a folder.
     fn linked(&mut self, link: &Path) -> Option<PathBuf> {
         if link.read_link().is_ok_and(|target| target == Path::new(EMPTY)) {
             return None;
@@ -224,8 +227,8 @@ impl Search<'_> {
         self.uncompared.insert(self.folder.key_of(path), reason.into());
     }
 
-    /// Compares what was found, if it is not too large.
-    fn compared(self) -> Result<Found, Limit> {
+    /// Compares the programs that were found, if they are not too large.
+    fn compared(self) -> Result<FoundPrograms, Limit> {
         let Self { folder, files, mut uncompared } = self;
         let left = MAX_BYTES - folder.programs.borrow().bytes;
         let is_new = |path: &&PathBuf| !folder.programs.borrow().digests.contains_key(&folder.key_of(path));
@@ -241,7 +244,7 @@ impl Search<'_> {
                 Err(error) => drop(uncompared.insert(key, error.to_string())),
             }
         }
-        Ok(Found { digests, uncompared, limit: None })
+        Ok(FoundPrograms { digests, uncompared, limit: None })
     }
 }
 
@@ -250,7 +253,7 @@ fn is_searched(entry: &DirEntry) -> bool {
     entry.depth() == 0 || entry.file_name() != REPOSITORY || !entry.file_type().is_dir()
 }
 
-/// Returns the parts of a path, the last one first.
+/// Returns the parts of a path, in reverse order.
 fn reversed(path: &Path) -> Vec<OsString> {
     let parts = path.components().filter(|part| *part != Component::CurDir);
     let mut parts: Vec<_> = parts.map(|part| part.as_os_str().to_owned()).collect();

@@ -1,33 +1,35 @@
-//! Front matter that is not valid YAML, as the programs read it that write such files: a value that is not YAML is a text.
+//! Front matter that is not valid YAML, parsed like the programs that write such files: a value that is not YAML is a
+//! text.
 //!
-//! The lines are split at the keys, and each value is read as YAML of its own, so that one odd value does not change the rest.
+//! The lines are split at the keys, and each value is parsed as separate YAML, so that one invalid value does not
+//! affect the rest.
 
 use std::collections::HashSet;
 
 use llm_do_worker_file::{Content, Key, Node, Place, read_yaml};
 
-/// The maximum nesting of maps whose values are texts; deeper ones are texts as a whole.
+/// The maximum nesting of maps whose values are texts; deeper maps are single texts.
 const MAX_NESTED: usize = 4;
 
 /// A key, and the lines of its value.
-struct Entry<'a> {
+struct KeyLines<'a> {
     /// The line of the key.
     line: usize,
     key: &'a str,
-    /// What follows the key on its line.
+    /// The rest of the key's line.
     value: &'a str,
-    /// The lines with the key and all behind it, up to the next key.
+    /// The lines of the key and its value, up to the next key.
     lines: Vec<&'a str>,
-    /// Whether a later line is part of a text that is not YAML, so that only a known key ends it.
+    /// Whether the next line is part of a text that is not YAML, which only a known key ends.
     is_text: bool,
 }
 
-/// Reads the lines of a map; `None` if they have no key. Of two values for one key, the first counts.
+/// Parses the lines of a map; `None` if they have no key. Of two values for one key, the first is used.
 pub(super) fn read(yaml: &str, first_line: usize, known: &[&str]) -> Option<Node> {
     map(&yaml.lines().collect::<Vec<_>>(), first_line, Some(known), MAX_NESTED)
 }
 
-/// Reads the lines of a map. Without known keys, each key begins a value.
+/// Parses the lines of a map. Without known keys, each key begins a value.
 fn map(lines: &[&str], first_line: usize, known: Option<&[&str]>, nested: usize) -> Option<Node> {
     let entries = split(lines, first_line, known);
     let first = entries.first()?.line;
@@ -42,15 +44,15 @@ fn map(lines: &[&str], first_line: usize, known: Option<&[&str]>, nested: usize)
     Some(Node { place: Place::line(first), content: Content::Map(read) })
 }
 
-fn split<'a>(lines: &[&'a str], first_line: usize, known: Option<&[&str]>) -> Vec<Entry<'a>> {
+fn split<'a>(lines: &[&'a str], first_line: usize, known: Option<&[&str]>) -> Vec<KeyLines<'a>> {
     let is_known = |key: &str| known.is_none_or(|known| known.contains(&key));
-    let mut entries: Vec<Entry<'a>> = Vec::new();
+    let mut entries: Vec<KeyLines<'a>> = Vec::new();
     for (index, line) in lines.iter().copied().enumerate() {
         if let Some((key, value)) = key_of(line)
             && entries.last_mut().is_none_or(|last| last.ends_before(is_known(key)))
         {
             let line_number = first_line + index;
-            entries.push(Entry { line: line_number, key, value, lines: vec![line], is_text: false });
+            entries.push(KeyLines { line: line_number, key, value, lines: vec![line], is_text: false });
         } else if let Some(last) = entries.last_mut() {
             last.is_text |= !line.starts_with([' ', '\t', '-', '#']) && !line.trim().is_empty();
             last.lines.push(line);
@@ -67,8 +69,8 @@ fn key_of(line: &str) -> Option<(&str, &str)> {
     (is_valid && (value.is_empty() || value.starts_with([' ', '\t']))).then(|| (key.trim_end(), value.trim()))
 }
 
-impl Entry<'_> {
-    /// Returns whether a line with a key ends this value: within a text that is not YAML, only a known key does.
+impl KeyLines<'_> {
+    /// Returns whether a line with a key ends this value; within a text that is not YAML, only a known key does.
     fn ends_before(&mut self, is_known: bool) -> bool {
         self.is_text |= !is_known && !self.is_text && !self.value.is_empty() && self.yaml().is_none();
         is_known || !self.is_text
@@ -116,7 +118,7 @@ fn is_item(line: &str) -> bool {
     line == "-" || line.starts_with("- ")
 }
 
-/// Returns the items of a list: each that is not valid YAML is a text.
+/// Returns the items of a list; an item that is not valid YAML is a text.
 fn items(lines: &[&str], first_line: usize) -> Vec<Node> {
     let mut items: Vec<(usize, Vec<&str>)> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
@@ -136,21 +138,21 @@ fn items(lines: &[&str], first_line: usize) -> Vec<Node> {
     items.into_iter().map(node).collect()
 }
 
-/// Returns the character of a block of text, `|` or `>`, if that is all that stands behind the key.
+/// Returns the indicator of a block scalar, `|` or `>`, if it is the only character after the key.
 fn block(value: &str) -> Option<char> {
     let mut letters = value.chars();
     let style = letters.next().filter(|first| matches!(first, '|' | '>'))?;
     letters.all(|letter| matches!(letter, '+' | '-' | '1'..='9')).then_some(style)
 }
 
-/// Returns the lines without the indentation that they share.
+/// Returns the lines without their common indentation.
 fn dedented<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     let indentation = |line: &&&str| line.len() - line.trim_start_matches([' ', '\t']).len();
     let shared = lines.iter().filter(|line| !line.trim().is_empty()).map(|line| indentation(&line)).min();
     lines.iter().map(|line| line.get(shared.unwrap_or_default()..).unwrap_or_default()).collect()
 }
 
-/// Joins lines to a text: by spaces, and by a line end for each blank line.
+/// Joins lines to a text with spaces, and with a line break for each blank line.
 fn folded<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for line in lines.into_iter().map(str::trim) {
@@ -163,7 +165,7 @@ fn folded<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     text.trim().to_owned()
 }
 
-/// Returns a text without the quotes around it; quotes within it are part of it.
+/// Returns a text without the quotes around it; inner quotes are part of the text.
 fn unquoted(text: &str, line: usize) -> String {
     let Some(quote @ ('"' | '\'')) = text.chars().next() else { return text.to_owned() };
     if let Some(Content::String(read)) = one_value(&format!("text: {text}"), line) {

@@ -2,7 +2,7 @@
 
 use llm_do_worker_file::{Content, Located, Node, unknown_key};
 
-use super::{DOCUMENTATION, Reading};
+use super::{DOCUMENTATION, ManifestReader};
 use crate::app::project::report::shown;
 use crate::plane::approval::{ApprovalMode, Policy, WorkerRule};
 
@@ -33,11 +33,11 @@ pub(in super::super) struct RuntimeKeys {
     pub(in super::super) rules: Policy,
 }
 
-impl Reading<'_> {
+impl ManifestReader<'_> {
     pub(super) fn runtime(&mut self, node: Node) {
         let Some(entries) = self.reader("runtime").map(node) else { return };
         let mut rule = WorkerRule::new();
-        // The key of earlier projects, with the opposite meaning.
+        // The key of earlier versions, with the opposite meaning.
         let mut returns_denials = None;
         for (key, node) in entries {
             let name = format!("runtime.{}", key.name);

@@ -1,4 +1,4 @@
-//! The servers of workers: those of the project, and their own.
+//! The servers of workers: servers of the project, and servers that a worker defines.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::app::project::{Project, Report};
 use crate::declare::worker_file::ToolLines;
 
 impl Project {
-    /// Adds the servers that a worker defines; returns the toolsets of all that it lists, each with its line.
+    /// Adds the servers that a worker defines; returns the toolsets of all servers that it lists, each with its line.
     ///
     /// `listed` are the names of the servers in `.mcp.json`.
     pub(in crate::app::project) fn servers_of(
@@ -74,13 +74,13 @@ impl Project {
         }
     }
 
-    /// With the feature, what cannot be started has a warning already.
+    /// With the feature, an unusable server already has a warning.
     #[cfg(feature = "mcp")]
     #[expect(clippy::unused_self, reason = "as without the feature `mcp`")]
     fn warn_of_unusable(&self, _: &[ServerFile], _: &mut Report) {}
 }
 
-/// Returns why a server of `.mcp.json` is unknown.
+/// Returns the reason that a server of `.mcp.json` is unknown.
 fn unknown_server(name: &str, listed: &[String], report: &Report) -> String {
     let why = report.why_left_out(&ServerFile::toolset_of(name)).or_else(|| report.why_left_out(super::ALL));
     why.unwrap_or_else(|| {

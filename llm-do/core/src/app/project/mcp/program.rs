@@ -1,4 +1,4 @@
-//! The programs of a project that its servers run, with their digests: one that changed is not started.
+//! The programs of a project that its servers run, with their digests; a changed program is not started.
 
 mod package;
 
@@ -10,16 +10,16 @@ use llm_do_worker_file::{McpServer, McpTransport};
 use super::server::listed;
 #[cfg(feature = "mcp")]
 use super::variable::expanded;
-use crate::app::project::folder::{Folder, Found};
+use crate::app::project::folder::{Folder, FoundPrograms};
 
-/// Programs that run the file that is their first argument.
+/// Programs that run their first argument as a file.
 const INTERPRETERS: [&str; 8] = ["bash", "dash", "lua", "node", "perl", "python", "ruby", "sh"];
 /// A subcommand of an interpreter.
 const SUBCOMMAND: (&str, &str) = ("node", "inspect");
-/// The ends of the names of variables that hold secrets. Any other variable may name a program, as `BASH_ENV` does.
+/// The suffixes of variables that hold secrets. Any other variable may name a program, such as `BASH_ENV`.
 const SECRETS: [&str; 4] = ["_KEY", "_PASSWORD", "_SECRET", "_TOKEN"];
 
-/// The maximum number of files in the reason why the user is asked again.
+/// The maximum number of files in the reason for asking the user again.
 const MAX_REASONS: usize = 3;
 
 /// The programs of a project that a server runs.
@@ -29,16 +29,16 @@ pub(super) struct Programs {
     /// The file that the command names.
     named: Option<String>,
     /// The programs in the folder of the named one, or in the whole project.
-    found: Arc<Found>,
+    found: Arc<FoundPrograms>,
 }
 
-/// Which files of the project a command runs.
+/// The files of the project that a command runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum What {
-    /// A command that runs a published program, and none of the project.
+    /// A published program, and no file of the project.
     #[default]
     None,
-    /// The named program, with what it loads.
+    /// The named program, with the files that it loads.
     Named,
     /// Unknown: any other command may run any file.
     Any,
@@ -46,7 +46,7 @@ enum What {
 
 /// Finds the programs of the folder that a server runs, with their digests.
 ///
-/// The command is not interpreted: unless it has one of few known forms, all programs of the project are compared.
+/// The command is not interpreted: unless it has one of a few known forms, all programs of the project are compared.
 pub(super) fn of_server(server: &McpServer, folder: &Folder) -> Programs {
     let McpTransport::Command { program, arguments, variables } = &server.transport else {
         return Programs::default();
@@ -76,7 +76,7 @@ fn script(program: &str, arguments: &[String], folder: &Folder) -> Option<PathBu
         let first = arguments.first().filter(|word| !word.starts_with('-') && (name, word.as_str()) != SUBCOMMAND);
         first.filter(|_| INTERPRETERS.contains(&name))?.as_str()
     };
-    // What a path leads to that cannot be resolved depends on the process, so the command may run any file.
+    // The target of an unresolvable path depends on the process, so the command may run any file.
     folder.resolved(Path::new(word)).ok().filter(|path| folder.contains(path))
 }
 
@@ -90,12 +90,12 @@ fn named(path: &Path, folder: &Folder) -> Programs {
 }
 
 impl Programs {
-    /// Returns whether all programs that were found are compared; otherwise an agreement holds for one start.
+    /// Returns whether all found programs were compared; otherwise, an agreement covers one start.
     pub(super) fn is_compared(&self) -> bool {
         self.found.uncompared.is_empty() && self.found.limit.is_none()
     }
 
-    /// Describes them for the user.
+    /// Describes the programs for the user.
     pub(super) fn demand(&self) -> String {
         let others = self.found.digests.keys().filter(|name| Some(*name) != self.named.as_ref());
         let names: Vec<_> = self.named.iter().chain(others).map(String::as_str).collect();
@@ -113,9 +113,9 @@ impl Programs {
         self.reason_to_ask_again() + &files
     }
 
-    /// Describes why the user is asked again; an empty text if everything is compared.
+    /// Describes the reason for asking the user again; empty if everything was compared.
     fn reason_to_ask_again(&self) -> String {
-        let Found { uncompared, limit, .. } = &*self.found;
+        let FoundPrograms { uncompared, limit, .. } = &*self.found;
         let reason = match (limit, uncompared.len()) {
             (None, 0) => return String::new(),
             (Some(limit), _) => limit.clone(),
@@ -148,8 +148,9 @@ impl Programs {
         if now.found.limit.is_some() {
             return Some("the number or the size of its programs".to_owned());
         }
-        let state =
-            |found: &Found, name: &String| (found.digests.get(name).cloned(), found.uncompared.get(name).cloned());
+        let state = |found: &FoundPrograms, name: &String| {
+            (found.digests.get(name).cloned(), found.uncompared.get(name).cloned())
+        };
         let mut names =
             [&self.found, &now.found].into_iter().flat_map(|found| found.digests.keys().chain(found.uncompared.keys()));
         let differs = |name: &&String| state(&self.found, name) != state(&now.found, name);
@@ -157,7 +158,7 @@ impl Programs {
     }
 }
 
-/// Replaces the variables of a text; one with a missing variable stays as it is, since such a server is not started.
+/// Replaces the variables of a text; a text with a missing variable is unchanged, since its server is not started.
 #[cfg(feature = "mcp")]
 fn with_variables(text: &str) -> String {
     expanded(text).unwrap_or_else(|_| text.to_owned())

@@ -1,4 +1,4 @@
-//! A server that a file names.
+//! A server that a file defines.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -18,14 +18,14 @@ const MAX_SERVERS: usize = 100;
 /// The maximum number of names in one list.
 const MAX_NAMES: usize = 100;
 
-/// A server, as a file describes it: variables are not replaced yet.
+/// A server as a file describes it, before variables are replaced.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct ServerFile {
     pub(super) server: McpServer,
     /// The file and line.
     pub(super) place: String,
-    /// Whether it belongs to a file of another program, as all of `.mcp.json` do.
+    /// Whether it belongs to a file of another program, as all servers of `.mcp.json` do.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
     pub(super) is_external: bool,
     /// The folder of the project.
@@ -33,7 +33,7 @@ pub struct ServerFile {
     pub(super) root: PathBuf,
     /// The programs of the project that it runs.
     pub(super) programs: Programs,
-    /// Where its tokens are kept.
+    /// The store of its tokens.
     #[cfg(feature = "mcp")]
     pub(super) tokens: Option<TokenStore>,
 }
@@ -56,7 +56,7 @@ impl ServerFile {
         }
     }
 
-    /// Uses the tokens that are kept there.
+    /// Sets the store of its tokens.
     #[cfg(feature = "mcp")]
     pub(in crate::app::project) fn tokens_in(mut self, tokens: Option<&TokenStore>) -> Self {
         self.tokens = tokens.cloned();
@@ -74,7 +74,8 @@ impl ServerFile {
         Self::toolset_of(self.name())
     }
 
-    /// Returns the name of its toolset in the files of other programs: with `_` for each character that these do not allow.
+    /// Returns the name of its toolset in the files of other programs, with `_` for each character that they do not
+    /// allow.
     pub(in crate::app::project) fn foreign_toolset(&self) -> String {
         crate::plane::registry::foreign_tool_name(&[self.name()])
     }
@@ -93,12 +94,12 @@ impl ServerFile {
         cfg!(feature = "mcp") && !is_off
     }
 
-    /// Returns whether its file switches it off.
+    /// Returns whether its file disables it.
     pub(super) fn is_disabled(&self) -> bool {
         self.server.transport == McpTransport::Disabled
     }
 
-    /// Returns whether another one has the same definition.
+    /// Returns whether another server has the same definition.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let named = McpServer { name: self.server.name.clone(), ..other.server.clone() };
         self.server == named
@@ -109,7 +110,7 @@ impl ServerFile {
         &self.place
     }
 
-    /// Returns what starting it does, with variables as in the file.
+    /// Describes the effects of starting it, with unreplaced variables.
     pub(crate) fn start(&self) -> String {
         let set = |pairs: &[(String, String)], separator: &str| {
             pairs.iter().map(|(name, value)| format!("{name}{separator}{value}")).collect::<Vec<_>>()
@@ -134,23 +135,23 @@ impl ServerFile {
         }
     }
 
-    /// Returns what the user agrees to: what starting it does, and what it gets.
+    /// Returns the text that the user agrees to: the effects of starting it, and the data that it receives.
     pub(in crate::app::project) fn demand(&self) -> String {
         format!("{}{}{}{}", self.start(), self.login(), self.variables(), self.programs.demand())
     }
 
-    /// Returns whether an agreement holds as long as no file changes; otherwise some of what it runs could not be compared.
+    /// Returns whether an agreement lasts until a file changes; otherwise, some of its programs could not be compared.
     pub(in crate::app::project) fn is_compared(&self) -> bool {
         self.programs.is_compared()
     }
 
-    /// Names the variables of the environment that it gets.
+    /// Names the environment variables that it receives.
     fn variables(&self) -> String {
         let names: BTreeSet<_> = texts(&self.server.transport).into_iter().flat_map(variable::names).collect();
         listed("; it gets the values of your variables", names)
     }
 
-    /// Describes the login that its file sets.
+    /// Describes the login in its file.
     fn login(&self) -> String {
         let McpTransport::Http { oauth, .. } = &self.server.transport else { return String::new() };
         let McpOAuth { client_id, callback_port, scopes } = oauth;
@@ -167,7 +168,7 @@ impl fmt::Display for ServerFile {
     }
 }
 
-/// Returns the texts of a definition whose variables are replaced; the first is the program or the URL.
+/// Returns the texts of a definition in which variables are replaced; the first is the program or the URL.
 pub(super) fn texts(transport: &McpTransport) -> Vec<&str> {
     fn values(pairs: &[(String, String)]) -> impl Iterator<Item = &str> {
         pairs.iter().map(|(_, value)| value.as_str())
@@ -182,18 +183,18 @@ pub(super) fn texts(transport: &McpTransport) -> Vec<&str> {
     }
 }
 
-/// Finds the programs that a server runs; a project has at most some servers, since each has its programs compared.
+/// Finds the programs that a server runs. The number of servers is limited, since the programs of each are compared.
 fn programs(server: &McpServer, report: &mut Report) -> Result<Programs, String> {
     let Some(folder) = report.folder.clone() else { return Ok(Programs::default()) };
     match report.count_server().cmp(&(MAX_SERVERS + 1)) {
         Ordering::Less => Ok(program::of_server(server, &folder)),
         Ordering::Equal => Err(format!("the project has too many servers: the limit is {MAX_SERVERS}")),
-        // One fault is enough.
+        // The fault was already reported.
         Ordering::Greater => Ok(Programs::default()),
     }
 }
 
-/// Returns names after what they are; an empty text without names.
+/// Returns names after their description; empty without names.
 pub(super) fn listed<'a>(what: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names = names.into_iter();
     let shown: Vec<_> = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();

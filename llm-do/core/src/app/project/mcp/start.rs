@@ -1,4 +1,4 @@
-//! Servers of files as servers of a runtime: variables of the environment are replaced.
+//! Converts servers of files to servers of a runtime, with replaced environment variables.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,10 +62,10 @@ impl ServerFile {
         }
     }
 
-    /// Returns the check that the command runs the same programs as when the project was read: it searches for them again, since a
-    /// new file or another link may be in their place.
+    /// Returns the check that the command runs the same programs as when the project was read. It searches them again,
+    /// since a new file or another link may have replaced them.
     ///
-    /// An agreement to what could not be compared holds for one start.
+    /// An agreement to programs that could not be compared covers one start.
     fn unchanged(&self) -> impl Fn() -> Result<(), String> + use<> {
         let Self { server, root, programs, .. } = self.clone();
         let was_started = AtomicBool::new(false);
@@ -88,7 +88,7 @@ impl ServerFile {
     }
 }
 
-/// How the user of the command line logs in at a server.
+/// The login of a server for the user of the command line.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct LogIn<'a> {
@@ -99,7 +99,7 @@ pub struct LogIn<'a> {
 }
 
 impl ServerFile {
-    /// Returns how the user logs in; `None` for a program.
+    /// Returns the login; `None` for a program.
     #[must_use]
     pub fn log_in(&self) -> Option<Result<LogIn<'_>, String>> {
         let McpTransport::Http { url, oauth, .. } = &self.server.transport else { return None };
@@ -128,7 +128,7 @@ fn configured(login: OAuth, given: &McpOAuth) -> OAuth {
     }
 }
 
-/// Returns a program in the folder of the project, if it is given by a path.
+/// Returns the path of a program in the folder of the project, if it is given by a path.
 fn located(program: &str, root: &Path) -> std::ffi::OsString {
     let path = Path::new(program);
     if path.components().count() > 1 && path.is_relative() {

@@ -1,38 +1,38 @@
-//! Variables of the environment in the definitions of servers: `${NAME}`, `${env:NAME}` and `${NAME:-default}`, whose default may have
-//! variables too.
+//! Environment variables in the definitions of servers: `${NAME}`, `${env:NAME}` and `${NAME:-default}`, whose default
+//! may contain variables too.
 
-/// The maximum number of defaults within defaults; deeper ones stay text.
+/// The maximum nesting of defaults; deeper ones stay text.
 const MAX_NESTED: usize = 8;
-/// The maximum length of a variable with its default, in bytes: a text may have many that are not closed.
+/// The maximum length of a variable with its default, in bytes, since a text may have many unclosed variables.
 const MAX_LENGTH: usize = 1024;
-/// What some programs write before the name of a variable.
+/// The prefix that some programs write before the name of a variable.
 const PREFIX: &str = "env:";
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
-enum Part<'a> {
+enum TextPart<'a> {
     Text(&'a str),
-    Variable { name: &'a str, default: Option<Vec<Part<'a>>> },
+    Variable { name: &'a str, default: Option<Vec<TextPart<'a>>> },
 }
 
-/// Splits a text at its variables; a variable that is not closed, or has an invalid name, stays text.
-fn parts(text: &str, nested: usize) -> Vec<Part<'_>> {
+/// Splits a text at its variables; an unclosed variable, or one with an invalid name, stays text.
+fn parts(text: &str, nested: usize) -> Vec<TextPart<'_>> {
     let (mut parts, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
         let variable = closed(after).and_then(|(inside, behind)| Some((variable(inside, nested)?, behind)));
         let Some((variable, behind)) = variable else {
-            parts.push(Part::Text(&rest[..before.len() + 2]));
+            parts.push(TextPart::Text(&rest[..before.len() + 2]));
             rest = after;
             continue;
         };
-        parts.extend([Part::Text(before), variable]);
+        parts.extend([TextPart::Text(before), variable]);
         rest = behind;
     }
-    parts.push(Part::Text(rest));
+    parts.push(TextPart::Text(rest));
     parts
 }
 
-/// Splits what follows `${` at the `}` that closes it: not at those of variables in its default.
+/// Splits the text after `${` at its closing `}`, not at those of variables in its default.
 fn closed(after: &str) -> Option<(&str, &str)> {
     let (mut open, mut begin) = (0_usize, 0);
     loop {
@@ -46,34 +46,34 @@ fn closed(after: &str) -> Option<(&str, &str)> {
     }
 }
 
-fn variable(inside: &str, nested: usize) -> Option<Part<'_>> {
+fn variable(inside: &str, nested: usize) -> Option<TextPart<'_>> {
     let (name, default) = inside.split_once(":-").map_or((inside, None), |(name, text)| (name, Some(text)));
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     let is_name = !name.is_empty() && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_');
     let default = default.map(|text| match nested.checked_sub(1) {
         Some(nested) => parts(text, nested),
-        None => vec![Part::Text(text)],
+        None => vec![TextPart::Text(text)],
     });
-    is_name.then_some(Part::Variable { name, default })
+    is_name.then_some(TextPart::Variable { name, default })
 }
 
-/// Returns the names of the variables in a text, those in defaults included.
+/// Returns the names of the variables in a text, including those in defaults.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     let mut names = Vec::new();
     collect(&parts(text, MAX_NESTED), &mut names);
     names.into_iter()
 }
 
-fn collect<'a>(parts: &[Part<'a>], names: &mut Vec<&'a str>) {
+fn collect<'a>(parts: &[TextPart<'a>], names: &mut Vec<&'a str>) {
     for part in parts {
-        if let Part::Variable { name, default } = part {
+        if let TextPart::Variable { name, default } = part {
             names.push(name);
             collect(default.as_deref().unwrap_or_default(), names);
         }
     }
 }
 
-/// Replaces variables by their values; other text stays as it is, and so do the values.
+/// Replaces variables by their values; other text and the values are unchanged.
 #[cfg(feature = "mcp")]
 pub(super) fn expand(text: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::new();
@@ -82,14 +82,18 @@ pub(super) fn expand(text: &str, value: impl Fn(&str) -> Option<String>) -> Resu
 }
 
 #[cfg(feature = "mcp")]
-fn append(parts: &[Part<'_>], value: &impl Fn(&str) -> Option<String>, expanded: &mut String) -> Result<(), String> {
+fn append(
+    parts: &[TextPart<'_>],
+    value: &impl Fn(&str) -> Option<String>,
+    expanded: &mut String,
+) -> Result<(), String> {
     for part in parts {
         let (name, default) = match part {
-            Part::Text(text) => {
+            TextPart::Text(text) => {
                 expanded.push_str(text);
                 continue;
             }
-            Part::Variable { name, default } => (name, default),
+            TextPart::Variable { name, default } => (name, default),
         };
         match (value(name).filter(|value| default.is_none() || !value.is_empty()), default) {
             (Some(value), _) => expanded.push_str(&value),

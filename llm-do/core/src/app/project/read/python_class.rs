@@ -1,4 +1,4 @@
-//! Workers whose arguments a class of Python describes, which cannot be read.
+//! Workers whose arguments a Python class describes, which cannot be read.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::ProjectReader;
 const OF_A_PROMPT: [&str; 2] = ["input", "attachments"];
 
 impl ProjectReader<'_> {
-    /// Reports a class that is left out: the worker takes a prompt instead.
+    /// Reports an omitted class: the worker takes a prompt instead.
     pub(super) fn unread_class(&mut self, path: &Path, worker: &str, class: Located<String>) {
         let Located { place, value: class } = class;
         let message = format!(

@@ -1,4 +1,4 @@
-//! The skills of a project, and those that its workers and subagents name.
+//! The skills of a project, and their use by its workers and subagents.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,7 +13,7 @@ use crate::app::project::report::{Report, shown};
 use crate::app::project::skills::{self, Skill};
 
 impl ProjectReader<'_> {
-    /// Reads the skills that were found; of two with one name, the first is used.
+    /// Reads the skills that were found; of two with the same name, the first is used.
     pub(super) fn read_skills(&mut self, files: &Files) {
         let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
         for folder in &files.skills {
@@ -54,7 +54,7 @@ impl ProjectReader<'_> {
     }
 }
 
-/// Returns a skill of a subagent; an unknown one is left out with a warning, as in other programs.
+/// Returns a skill of a subagent; an unknown skill is omitted with a warning, as in other programs.
 pub(super) fn skill_of_subagent(
     known: &[Arc<Skill>],
     path: &Path,
@@ -69,13 +69,13 @@ pub(super) fn skill_of_subagent(
     found
 }
 
-/// Returns the skill of this name, or in the folder of this name.
+/// Returns the skill with this name, or in the folder with this name.
 fn find(known: &[Arc<Skill>], name: &str) -> Option<Arc<Skill>> {
     let found = known.iter().find(|skill| skill.name == name);
     found.or_else(|| known.iter().find(|skill| skill.of_folder == name)).cloned()
 }
 
-/// Returns why a skill is unknown.
+/// Returns the reason that a skill is unknown.
 fn unknown(known: &[Arc<Skill>], name: &str, report: &Report) -> String {
     report.why_left_out(name).unwrap_or_else(|| {
         let known: Vec<_> = known.iter().map(|skill| skill.name.as_str()).collect();

@@ -4,7 +4,7 @@ use super::ProjectReader;
 use super::skills::skill_of_subagent;
 use crate::app::project::ServerFile;
 use crate::app::project::find::Files;
-use crate::app::project::subagent::{self, Known, ServerSet, Subagent};
+use crate::app::project::subagent::{self, KnownNames, ServerSet, Subagent};
 
 impl ProjectReader<'_> {
     /// Reads the subagents that were found.
@@ -16,7 +16,7 @@ impl ProjectReader<'_> {
             self.project.servers.iter().filter(|server| self.listed_servers.iter().any(|name| name == server.name()));
         let set = |server: &ServerFile| ServerSet { name: server.toolset(), foreign: server.foreign_toolset() };
         let servers: Vec<_> = listed.map(set).collect();
-        let known = Known { items: &names, servers: &servers };
+        let known = KnownNames { items: &names, servers: &servers };
         for path in &files.subagents {
             let Some(subagent) = subagent::read(path, known, self.project, self.report) else { continue };
             self.subagent(subagent);

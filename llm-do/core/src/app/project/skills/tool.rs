@@ -16,13 +16,13 @@ use crate::declare::tool::Effect;
 use crate::plane::context::CallContext;
 use crate::plane::function_tool::FunctionTool;
 
-/// The maximum size of a file that a model reads, in bytes.
+/// The maximum size of a file for a model, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The names of the skills that a worker lists, by its name.
+/// The names of the skills that a worker lists, by the worker's name.
 pub(in super::super) type Chosen = BTreeMap<String, Vec<String>>;
 
-/// Returns the tool with which models read these skills: a worker those that it lists, the user all.
+/// Returns the tool with which models read these skills: a worker reads those that it lists, the user all.
 pub(in super::super) fn tool(skills: Vec<Arc<Skill>>, chosen: Chosen) -> FunctionTool {
     let names: Vec<_> = skills.iter().map(|skill| skill.name.clone()).collect();
     let schema = json!({
@@ -49,7 +49,7 @@ pub(in super::super) fn tool(skills: Vec<Arc<Skill>>, chosen: Chosen) -> Functio
     .summary("read the skill {name}")
 }
 
-/// Returns the skills of the innermost worker that lists some; `None` without such a worker, as for the user's own call.
+/// Returns the skills of the innermost worker that lists some; `None` without such a worker, as for a call of the user.
 fn listed<'a>(ctx: &CallContext, chosen: &'a Chosen) -> Option<&'a Vec<String>> {
     ctx.frames().find_map(|frame| chosen.get(&*frame.name))
 }

@@ -1,4 +1,4 @@
-//! The registered names of subagents, whose own names may have any characters.
+//! The registered names of subagents, whose names in files may have any characters.
 
 use std::path::Path;
 
@@ -6,14 +6,15 @@ use llm_do_worker_file::check_worker_name;
 
 use crate::app::project::digest::Digest;
 
-/// The longest name that models accept, in bytes.
+/// The maximum length of a name that models accept, in bytes.
 const MAX_NAME: usize = 64;
 /// The length of the digest in a name that lost characters.
 const DIGEST: usize = 8;
 
-/// Returns the name of a subagent, or one made of it that models accept.
+/// Returns the name of a subagent, or a derived name that models accept.
 ///
-/// If letters or digits are lost, the name ends with a digest of the whole name, so that different names stay different.
+/// If letters or digits are lost, the name ends with a digest of the whole name, so that different names stay
+/// different.
 pub(super) fn registered(name: &str, path: &Path) -> String {
     let name = name.trim();
     if check_worker_name(name).is_ok() {
@@ -27,9 +28,9 @@ pub(super) fn registered(name: &str, path: &Path) -> String {
     }
     let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|stem| check_worker_name(stem).is_ok());
     let readable = if short.is_empty() { stem.unwrap_or("subagent") } else { &short };
-    // All allowed letters have one byte.
+    // All permitted characters have one byte.
     let readable = &readable[..readable.len().min(MAX_NAME - DIGEST - 1)];
-    format!("{readable}-{}", Digest::of(name.as_bytes()).beginning(DIGEST))
+    format!("{readable}-{}", Digest::new(name.as_bytes()).beginning(DIGEST))
 }
 
 fn is_allowed(letter: char) -> bool {

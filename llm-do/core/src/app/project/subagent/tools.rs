@@ -1,18 +1,18 @@
-//! The tools of subagents: names of other programs, and the registered names of ours that do the same.
+//! The tools of subagents: names in other programs, with the registered names of the equivalent tools here.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use llm_do_worker_file::{Located, McpServerItem, Place, did_you_mean};
 
-use super::Known;
+use super::KnownNames;
 use crate::app::project::ServerFile;
 use crate::app::project::report::Report;
 use crate::declare::toolset::Member;
 use crate::declare::worker_file::{IMPLIED, ToolLines};
 use crate::plane::definition::{ToolDef, ToolsetDef};
 
-/// The names of tools in subagent files, and the registered names of ours that do the same.
+/// The names of tools in subagent files, with the registered names of the equivalent tools here.
 const TOOLS: [(&str, &str); 10] = [
     ("Read", "project_read_file"),
     ("Write", "project_write_file"),
@@ -27,7 +27,7 @@ const TOOLS: [(&str, &str); 10] = [
 ];
 /// The tool that a model's provider runs.
 const WEB_SEARCH: &str = "WebSearch";
-/// Tools without a counterpart.
+/// Tools without an equivalent.
 const UNSUPPORTED_TOOLS: [&str; 33] = [
     "Agent",
     "BashOutput",
@@ -63,12 +63,12 @@ const UNSUPPORTED_TOOLS: [&str; 33] = [
     "TodoWrite",
     "ToolSearch",
 ];
-/// All tools that have a counterpart.
+/// All tools with an equivalent.
 const ALL: &str = "*";
-/// The beginning of the names of tools of MCP servers.
+/// The prefix of the names of tools of MCP servers.
 const MCP: &str = "mcp__";
 
-/// Splits names at the commas outside of parentheses; brackets and quotes around them, as in a list of YAML, are dropped.
+/// Splits names at the commas outside parentheses; brackets and quotes around them, as in a YAML list, are dropped.
 pub(super) fn separated(text: &str) -> Vec<&str> {
     let text = text.trim();
     let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -93,23 +93,24 @@ fn unquoted(name: &str) -> &str {
 pub(super) struct Tools<'a> {
     pub(super) path: &'a Path,
     pub(super) report: &'a mut Report,
-    pub(super) known: Known<'a>,
+    pub(super) known: KnownNames<'a>,
     pub(super) names: ToolLines,
-    /// The names that were added, for a long list.
+    /// The names that were added, for fast look-ups in a long list.
     pub(super) seen: HashSet<String>,
     pub(super) has_search: bool,
-    /// What it may not call, also as a member of a toolset: registered names, and those of other programs.
+    /// The disallowed tools, also as members of toolsets: registered names, and names in other programs.
     pub(super) without: Vec<String>,
 }
 
 impl<'a> Tools<'a> {
-    /// Starts without tools.
-    pub(super) fn new(path: &'a Path, report: &'a mut Report, known: Known<'a>) -> Self {
+    /// Creates an empty list of tools.
+    pub(super) fn new(path: &'a Path, report: &'a mut Report, known: KnownNames<'a>) -> Self {
         let (names, seen, without) = (Vec::new(), HashSet::new(), Vec::new());
         Self { path, report, known, names, seen, has_search: false, without }
     }
 
-    /// Adds the tools that a file lists, or else all, without those that it disallows; `None` with a fault.
+    /// Adds the tools that a file lists, or all tools if it lists none, without the disallowed ones; `None` if it has a
+    /// fault.
     pub(super) fn chosen(
         mut self,
         listed: Option<&Located<Vec<Located<String>>>>,
@@ -133,7 +134,7 @@ impl<'a> Tools<'a> {
         is_valid.then_some(self)
     }
 
-    /// Adds all tools that have a counterpart in this program.
+    /// Adds all tools with an equivalent in this program.
     fn add_all(&mut self, place: Place) {
         for (_, tool) in TOOLS {
             if is_linked(tool) {
@@ -145,8 +146,8 @@ impl<'a> Tools<'a> {
         }
     }
 
-    /// Adds all tools of an MCP server, or a single one. Its own name or that of other programs is looked up in the registry, which
-    /// knows the tools.
+    /// Adds all tools of an MCP server, or a single one. The registry resolves the name, which may be the server's own
+    /// or that of other programs, since it knows the tools.
     fn add_of_server(&mut self, name: &str, place: Place) {
         let name = name.strip_suffix("__*").unwrap_or(name);
         let is_of = |set: &str| name.strip_prefix(set).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"));
@@ -177,7 +178,7 @@ impl<'a> Tools<'a> {
         } else if UNSUPPORTED_TOOLS.contains(&name.trim()) {
             self.warn(*place, format!("the tool `{name}` is left out: it has no counterpart here"));
         } else {
-            // One of the project or the program, or an unknown one, which the registry reports.
+            // A tool of the project or the program, or an unknown one, which the registry reports.
             self.push(name.trim(), *place);
         }
         if limits {
@@ -193,7 +194,8 @@ impl<'a> Tools<'a> {
         }
     }
 
-    /// Takes a tool away; returns whether it is known, or at least unlike a known one, and reports otherwise.
+    /// Removes a tool; returns whether its name is known, or at least not similar to a known one, and reports it
+    /// otherwise.
     fn remove(&mut self, Located { place, value }: Located<String>) -> bool {
         let name = value.split('(').next().unwrap_or_default().trim();
         let name = name.strip_suffix("__*").filter(|name| name.starts_with(MCP)).unwrap_or(name);

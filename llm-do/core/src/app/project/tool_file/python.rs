@@ -1,4 +1,4 @@
-//! Names in tool files of the Python llm-do, and what they stand for here.
+//! Names in tool files of the Python llm-do, with their equivalents here.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use llm_do_worker_file::{Content, Fault, Key, Located, Node};
 
 use crate::plane::definition::{ToolDef, ToolsetDef};
 
-/// Names of tools, and the registered names of ours that do the same.
+/// Names of tools, with the registered names of the equivalent tools here.
 const TOOLS: [(&str, &str); 7] = [
     ("edit_file", "project_edit_file"),
     ("glob", "project_list_files"),
@@ -16,10 +16,10 @@ const TOOLS: [(&str, &str); 7] = [
     ("search_files", "project_search_files"),
     ("write_file", "project_write_file"),
 ];
-/// A family of models whose first version has a number more in its full name: `claude-sonnet-4-0`.
+/// A model family in which the full name of the first version has another number: `claude-sonnet-4-0`.
 const WITHOUT_MINOR: &str = "-4";
 
-/// Returns the tool that a path such as `tools.files:read_file` names: its last part, or ours that does the same.
+/// Returns the tool of a path such as `tools.files:read_file`: its last part, or the equivalent tool here.
 pub(super) fn function(given: Located<String>, notes: &mut Vec<Fault>) -> Located<String> {
     let Located { place, value } = given;
     let name = value.rsplit([':', '.']).next().unwrap_or_default();
@@ -48,14 +48,14 @@ pub(super) fn rename(path: &Path, entries: &mut [(Key, Node)], notes: &mut Vec<F
     }
 }
 
-/// Returns the name of a model of Anthropic with its provider.
+/// Returns the full name of an Anthropic model with its provider.
 fn full_model(model: &str) -> Option<String> {
     let name = model.strip_prefix("claude-").filter(|_| !model.contains(':'))?;
     let minor = if name.ends_with(WITHOUT_MINOR) && name.matches('-').count() == 1 { "-0" } else { "" };
     Some(format!("anthropic:{model}{minor}"))
 }
 
-/// Replaces the name of a tool that neither the program nor a file beside this one defines.
+/// Replaces the name of a tool that neither the program nor a file in this folder defines.
 fn tool(path: &Path, item: &mut Node, notes: &mut Vec<Fault>) {
     let place = item.place;
     let Content::String(name) = &mut item.content else { return };
@@ -70,7 +70,7 @@ fn tool(path: &Path, item: &mut Node, notes: &mut Vec<Fault>) {
     }
 }
 
-/// Returns the linked tool that does the same.
+/// Returns the equivalent linked tool.
 fn counterpart(name: &str) -> Option<&'static str> {
     TOOLS.into_iter().find(|(known, _)| *known == name).map(|(_, own)| own).filter(|own| is_linked(own))
 }

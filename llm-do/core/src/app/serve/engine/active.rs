@@ -1,6 +1,6 @@
 //! The runs that this process drives.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::base::mutex::IgnorePoison;
+use crate::plane::mailbox::{RunMessage, SendError};
 use crate::session::runtime::RunHandle;
 
 /// The runs that this process drives.
@@ -18,12 +19,14 @@ pub(in crate::app::serve) struct ActiveRuns(Arc<Mutex<HashMap<String, ActiveRun>
 struct ActiveRun {
     /// Cancels the run.
     cancellation: CancellationToken,
-    /// Since when its time is not stored.
+    /// The start of the time that is not stored yet.
     since: Instant,
     /// The run, once it is started.
     handle: Option<RunHandle>,
-    /// How long it had waited for people by then.
+    /// The time that it had waited for people by then.
     waited: Duration,
+    /// The numbers of the messages that it has got.
+    messages: HashSet<i64>,
 }
 
 /// An entry in the list, removed when it is dropped.
@@ -51,7 +54,8 @@ impl ActiveRuns {
         }
         let cancellation = CancellationToken::new();
         let (since, waited) = (Instant::now(), Duration::ZERO);
-        runs.insert(id.to_owned(), ActiveRun { cancellation: cancellation.clone(), since, handle: None, waited });
+        let (handle, messages) = (None, HashSet::new());
+        runs.insert(id.to_owned(), ActiveRun { cancellation: cancellation.clone(), since, handle, waited, messages });
         Some(RunSlot { runs: self.clone(), id: id.to_owned(), cancellation })
     }
 
@@ -62,13 +66,28 @@ impl ActiveRuns {
         }
     }
 
-    /// Returns how long each run was driven since the last time, or since it was entered, without its waits for people.
+    /// Brings a message to a run, once; returns `None` if this process does not drive it, or has not started it yet.
+    pub(in crate::app::serve) fn send(
+        &self,
+        id: &str,
+        number: i64,
+        message: RunMessage,
+    ) -> Option<Result<(), SendError>> {
+        self.lock().get_mut(id)?.send(number, message)
+    }
+
+    /// Returns how long each run was driven since the last call, or since it was entered, without its waits for people.
     pub(super) fn take_times(&self) -> Vec<(String, Duration)> {
         self.lock().iter_mut().map(|(id, run)| (id.clone(), run.take_time())).collect()
     }
 }
 
 impl ActiveRun {
+    fn send(&mut self, number: i64, message: RunMessage) -> Option<Result<(), SendError>> {
+        let handle = self.handle.as_ref()?;
+        Some(if self.messages.insert(number) { handle.deliver(message) } else { Ok(()) })
+    }
+
     fn take_time(&mut self) -> Duration {
         let waited = self.handle.as_ref().map(RunHandle::waited).unwrap_or_default();
         let new_waits = waited.saturating_sub(std::mem::replace(&mut self.waited, waited));
@@ -84,7 +103,12 @@ impl RunSlot {
         }
     }
 
-    /// Returns how long the run was driven since the last time, or since it was entered, without its waits for people.
+    /// Brings a message to the run, once.
+    pub(super) fn send(&self, number: i64, message: RunMessage) -> Option<Result<(), SendError>> {
+        self.runs.send(&self.id, number, message)
+    }
+
+    /// Returns how long the run was driven since the last call, or since it was entered, without its waits for people.
     pub(super) fn take_time(&self) -> Duration {
         self.runs.lock().get_mut(&self.id).map(ActiveRun::take_time).unwrap_or_default()
     }

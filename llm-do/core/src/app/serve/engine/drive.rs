@@ -1,4 +1,4 @@
-//! One run, from its claim until it ends or is set aside.
+//! One run, from its claim until it ends or is suspended.
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::session::runtime::{Chat, Start};
 /// How long a run waits after the file could not be read or written.
 const BACK_OFF: Duration = Duration::from_secs(1);
 
-/// Why a run is no longer driven by this process.
+/// Why this process no longer drives a run.
 enum DriveOutcome {
     Finished(Result<Value, CallError>),
-    /// It waits for people, or for a time.
+    /// The run waits for people, or for a time.
     Waits {
         until: Option<Timestamp>,
         /// The number of the last record.
@@ -31,20 +31,20 @@ enum DriveOutcome {
     },
     /// The process is about to end.
     Shutdown,
-    /// The file could not be read or written: the run continues once the file works.
+    /// The file could not be read or written; the run continues once the file works.
     FileFailed(CallError),
 }
 
 impl Shared {
-    /// Drives a run for as long as it does something.
+    /// Drives a run until it has ended or only waits.
     pub(super) async fn drive(self: Arc<Self>, id: String, fence: Fence, slot: RunSlot) {
         let driven = match self.try_drive(&id, fence, &slot).await {
-            // What is stored of the run cannot be read, now and later.
+            // The stored data of the run is invalid, so every attempt would fail.
             Err(error) if error.is_invalid_value() => {
                 self.metrics.finished.get_or_create(&RunState::Failed.into()).inc();
                 self.store.fail(&id, fence, chain(&error), self.now()).await
             }
-            // The file cannot be read or written: the run stays as it was, and a later claim continues it.
+            // The file cannot be read or written; the run is unchanged, and a later claim continues it.
             driven => driven,
         };
         self.health.note(&driven);
@@ -54,11 +54,11 @@ impl Shared {
             self.back_off().await;
         }
         drop(slot);
-        // A free place, and perhaps an answer that came while the run was set aside.
+        // A run may start in the free place, or an answer may have arrived while the run was suspended.
         self.store.notify_queue();
     }
 
-    /// Keeps a run for a while whose file failed, or else a process would claim it again immediately.
+    /// Waits after a failure of the file, so that the run is not claimed again immediately.
     async fn back_off(&self) {
         tokio::select! {
             biased;
@@ -68,7 +68,7 @@ impl Shared {
     }
 
     async fn try_drive(&self, id: &str, fence: Fence, slot: &RunSlot) -> Result<(), StoreError> {
-        // `None`: it was deleted.
+        // With `None`, the run was deleted.
         let opened = self.journal.open_run(id, fence, Some(self.options.lease)).await?;
         let Some(journal) = &opened else { return Ok(()) };
         let Some(run) = self.store.begin(id, fence, self.now()).await? else { return Ok(()) };
@@ -104,6 +104,8 @@ impl Shared {
         let handle = start.handle();
         recorder.follow(Some(handle.clone()));
         slot.set_handle(handle.clone());
+        // From now on, new messages reach it too.
+        self.bring_earlier_messages(id, slot).await?;
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
@@ -138,7 +140,8 @@ impl Shared {
         self.leave(&run, journal, slot, ended, usage, chat).await
     }
 
-    /// Ends a run of something that no client, schedule or webhook may start: the file may have it from another program.
+    /// Ends a run of an item that no client, schedule or webhook may start; another program may have added it to the
+    /// file.
     async fn fail_unoffered(&self, run: &RunRow, fence: Fence) -> Result<(), StoreError> {
         let error = format!(
             "`{}` is not offered by this service, so the run did not start; offer it in each process of the file, and resume the run",
@@ -150,7 +153,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Ends a run in which processes died again and again: it would end this one too.
+    /// Ends a run in which processes died repeatedly, since it would end this one too.
     async fn fail_after_deaths(&self, run: &RunRow, journal: &SqliteRun, deaths: u32) -> Result<(), StoreError> {
         let call = match journal.call_in_flight() {
             Some(call) => format!("the call in flight was `{call}`"),
@@ -166,7 +169,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Stores what became of a run that this process no longer drives.
+    /// Stores the outcome of a run that this process no longer drives.
     async fn leave(
         &self,
         run: &RunRow,
@@ -205,12 +208,12 @@ impl Shared {
     ) -> Result<(), StoreError> {
         let outcome = match result {
             Ok(result) => Outcome::Result(result),
-            // Cancelled by a client. If the process ends, the run continues later.
+            // A client cancelled the run. If the process ends instead, the run continues later.
             Err(_) if is_cancelled => Outcome::Cancelled,
             Err(error) => Outcome::Error(chain(&error)),
         };
         let state = outcome.state();
-        // A message that failed may be resumed: it then continues from where it began, and is added once.
+        // A failed message may be resumed; it then continues from its beginning, and is added once.
         let chat = chat.filter(|_| matches!(outcome, Outcome::Result(_)));
         let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, json!(chat.state())));
         if self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await? {
@@ -219,7 +222,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Sets a run aside whose last record had this number when it was found to wait.
+    /// Suspends a run, unless it was changed after its record with this number, at which it only waited.
     async fn park(
         &self,
         id: &str,
@@ -241,19 +244,19 @@ impl Shared {
             None => self.runtime.start_named(&run.entry, arguments),
         };
         let start = start.with_id(run.id.as_str()).time_spent(run.worked).tenant(run.tenant.as_str());
-        // What was left of the day's money when the run was created.
+        // The amount of the day that was left when the run was created.
         match run.cost_limit {
             Some(limit) => start.limits(Limits::new().cost(limit)),
             None => start,
         }
     }
 
-    /// Returns once the run has only waited for a while.
+    /// Returns once the run has only waited for some time.
     async fn only_waits(&self, journal: &SqliteRun) -> DriveOutcome {
         loop {
             let recorded = journal.last_record();
             let until = journal.only_waits(self.options.park_after).await;
-            // What is recorded later is found once the run is set aside.
+            // Later records are found once the run is suspended.
             if journal.last_record() == recorded {
                 return DriveOutcome::Waits { until, recorded };
             }

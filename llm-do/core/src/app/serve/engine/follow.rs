@@ -1,4 +1,4 @@
-//! One run that lives in Restate: started there, and followed until it ends.
+//! One run in Restate: started there, and followed until it ends.
 
 mod replay;
 
@@ -18,25 +18,25 @@ use crate::app::serve::store::{Outcome, RunRow, StoreError};
 use crate::base::usage::RunUsage;
 use crate::observe::journal::{Journal, JournalError, PromiseSpec, SqliteRun};
 
-/// How long is waited after an error of the engine, or of the file.
+/// How long to wait after an error of the engine, or of the file.
 const BACK_OFF: Duration = Duration::from_secs(1);
-/// How the id of a run begins that was started at the engine, and not here.
+/// The prefix of the id of a run that was started at the engine, and not here.
 const INVOCATION: &str = "inv_";
 
-/// How a run ended, and what it used.
+/// The outcome and the usage of a run.
 type Ended = (Outcome, RunUsage);
 
-/// What a run asks, with the answers of people.
+/// The questions of a run, with the answers of people.
 struct Asked {
     journal: SqliteRun,
     open: HashMap<String, AbortHandle>,
     answers: JoinSet<Option<Value>>,
-    /// Whether the file may list more than the run asks: not all of it is withdrawn.
+    /// Whether the file may list further questions, because not all of them were withdrawn.
     may_list_more: bool,
 }
 
 impl Shared {
-    /// Follows a run until it ends, or this process does.
+    /// Follows a run until it ends, or until this process ends.
     pub(super) async fn follow(
         &self,
         engine: &EngineWatch,
@@ -78,7 +78,7 @@ impl Shared {
         loop {
             let seen = Arc::clone(&watched.seen.borrow_and_update());
             let invocation = seen.runs.get(&id);
-            // An earlier look may be without the questions of this run.
+            // Earlier data may lack the questions of this run.
             if invocation.is_some() {
                 asked.update(seen.questions.get(&id).map(Vec::as_slice).unwrap_or_default()).await;
             }
@@ -100,7 +100,7 @@ impl Shared {
             tokio::select! {
                 _ = watched.seen.changed() => {}
                 () = tokio::time::sleep_until(last_growth + self.options.park_after), if replay.is_some() => {
-                    // It would take memory for as long as the run waits.
+                    // The replay would take memory while the run waits.
                     if let Some(live) = replay.take() {
                         live.stop().await;
                     }
@@ -118,8 +118,8 @@ impl Shared {
         }
     }
 
-    /// Lets a replay go on with what was appended to the log. A new one begins without a replay, and if it went another way than the
-    /// run.
+    /// Continues a replay with the appended records. Starts a new replay if it is missing, or if the current one
+    /// diverged from the run.
     async fn grown(
         &self,
         engine: &EngineWatch,
@@ -164,12 +164,12 @@ fn ended(invocation: &Invocation, log: &LogReader) -> Ended {
 }
 
 impl Asked {
-    /// After a restart, the run may no longer ask what an earlier process stored.
+    /// After a restart, the file may contain questions that the run no longer asks.
     fn new(journal: SqliteRun, is_restarted: bool) -> Self {
         Self { journal, open: HashMap::new(), answers: JoinSet::new(), may_list_more: is_restarted }
     }
 
-    /// Asks people what the run asks now, and withdraws what it no longer asks.
+    /// Stores the current questions of the run, and withdraws those that it no longer asks.
     async fn update(&mut self, questions: &[OpenQuestion]) {
         self.open.retain(|id, asking| {
             let is_open = questions.iter().any(|question| question.id == *id);
@@ -186,29 +186,30 @@ impl Asked {
         }
         if self.may_list_more {
             let open = self.open.keys().cloned().collect();
-            // After an error, the next look withdraws it.
+            // After an error, the next update withdraws them.
             self.may_list_more = self.journal.withdraw_except(open).await.is_err();
         }
     }
 
     /// Returns the answer of a task that ended; `None` if its question is no longer asked.
     fn answer_of(&mut self, task: Result<Option<Value>, JoinError>) -> Option<Value> {
-        // Only now: until it ends, an aborted task may store its question.
+        // Checked only now, since an aborted task may store its question until it ends.
         self.may_list_more |= task.is_err();
         task.ok().flatten()
     }
 }
 
-/// Waits for the answer of a person; returns what the inbox gets, or `None` if another process has the run.
+/// Waits for the answer of a person; returns the value for the inbox, or `None` if another process has the run.
 async fn answer(journal: SqliteRun, OpenQuestion { id, asked, .. }: OpenQuestion) -> Option<Value> {
-    // After an invalid answer, the key of the step stays the same and the engine's id is new: under the key, that answer would be
-    // found again. After a restart the id is the same too, so an answer that was not sent is found.
+    // After an invalid answer, the key of the step stays the same and the engine's id is new, so that the key alone
+    // would find the invalid answer again. After a restart, the id is unchanged too, so that an answer that was not
+    // sent is found.
     let spec = PromiseSpec::new(id.as_str(), asked.kind, asked.shown);
     let answer = loop {
         match stored_answer(&journal, spec.clone()).await {
             Ok(answer) => break answer?,
             Err(JournalError::TakenOver { .. }) => return None,
-            // The file may work later.
+            // A retry may succeed.
             Err(_) => tokio::time::sleep(BACK_OFF).await,
         }
     };

@@ -1,4 +1,4 @@
-//! The fields of an object in JSON, read one by one, so that all faults are found.
+//! The fields of a JSON object, read one by one, so that all faults are found.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 /// Parses a text.
 ///
-/// A field that an object has twice is a fault: only the last one would be read.
+/// A duplicate field of an object is a fault, since only the last one would be read.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub(super) struct Fields<'f> {
 
 impl<'f> Fields<'f> {
     /// Returns the fields of a value; reports one that is not an object.
-    pub(super) fn of(value: Value, place: String, faults: &'f mut Vec<String>) -> Option<Self> {
+    pub(super) fn from_value(value: Value, place: String, faults: &'f mut Vec<String>) -> Option<Self> {
         let Value::Object(left) = value else {
             let place = if place.is_empty() { String::new() } else { format!("`{place}`: ") };
             faults.push(format!("{place}expected an object"));
@@ -69,7 +69,7 @@ impl<'f> Fields<'f> {
         self.optional(name)
     }
 
-    /// Returns what was made of fields; reports why it could not be made.
+    /// Returns the value that was built from fields; reports why it could not be built.
     pub(super) fn made<T, E: Display>(&mut self, made: Result<T, E>) -> Option<T> {
         match made {
             Ok(made) => Some(made),

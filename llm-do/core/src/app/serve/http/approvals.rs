@@ -1,4 +1,4 @@
-//! Approvals and questions: what waits, and the answers of people.
+//! Approvals and questions: the open ones, and the answers of people.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ pub(super) async fn answer(
 ) -> Result<Json<Answered>, Problem> {
     let Answer { digest, answer } = answer;
     let answer = match answer {
-        // How an input handler answers with several choices.
+        // The form in which an input handler answers with several choices.
         Value::Array(choices) => Value::Array(choices).to_string().into(),
         Value::String(text) => Value::String(text),
         _ => return Err(Problem::invalid("`answer` must be a text or a list of texts")),
@@ -89,7 +89,7 @@ pub(super) async fn answer(
     respond(&shared, &client, &id, WaitKind::Question, digest, answer).await
 }
 
-/// Records an answer, unless there is one, or the person saw something else.
+/// Records an answer, unless there is one already, or the person saw a different request.
 async fn respond(
     shared: &Shared,
     client: &Identity,

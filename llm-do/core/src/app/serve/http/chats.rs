@@ -9,8 +9,9 @@ use http::{HeaderMap, StatusCode};
 use uuid::Uuid;
 
 use super::body::Json as Body;
+use super::messages::start_or_join;
 use super::problem::Problem;
-use super::runs::{new_run, offered, started};
+use super::runs::{new_run, offered};
 use super::view::{ChatList, ChatView, MAX_LIST, SendMessage, StartChat};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
@@ -48,14 +49,14 @@ pub(super) async fn send(
     client: Identity,
     Id(id): Id,
     headers: HeaderMap,
-    Body(SendMessage { arguments }): Body<SendMessage>,
+    Body(SendMessage { arguments, interrupt }): Body<SendMessage>,
 ) -> Result<Response, Problem> {
     client.require(Role::Start)?;
     let chat = visible(&shared, &client, &id).await?;
     let new = new_run(&shared, &client, &headers, chat.entry, arguments, Some(chat.id))?;
     // Not the tenant of an administrator: those who see the chat see its messages.
     let new = NewRun { tenant: chat.tenant.into(), ..new };
-    started(shared.store.insert_run(new).await?, client.may(Role::Watch))
+    start_or_join(&shared, &client, new, interrupt).await
 }
 
 async fn visible(shared: &Shared, client: &Identity, id: &str) -> Result<ChatRow, Problem> {

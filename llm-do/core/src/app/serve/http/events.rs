@@ -66,7 +66,7 @@ pub(super) async fn stream(
     let fault =
         || Problem::invalid("invalid `last-event-id` or `after`: expected the number of an event, such as `12`");
     let last = last.filter(is_number).ok_or_else(fault)?;
-    let open = OpenStream::new(&shared.streams, &client.name).ok_or_else(too_many)?;
+    let open = OpenStream::open(&shared.streams, &client.name)?;
     let changes = shared.store.run_changes(&run);
     let follower =
         Follower { shared, run, last, changes, ready: VecDeque::new(), state: None, is_done: false, _open: open };
@@ -82,21 +82,21 @@ pub(super) async fn stream(
 pub(in crate::app::serve) struct Streams(Arc<Mutex<HashMap<Arc<str>, usize>>>);
 
 /// An open stream of a client, counted until it is dropped.
-struct OpenStream {
+pub(super) struct OpenStream {
     streams: Streams,
     client: Arc<str>,
 }
 
 impl OpenStream {
-    /// Returns `None` if the client has the maximum number.
-    fn new(streams: &Streams, client: &Arc<str>) -> Option<Self> {
+    /// Returns an error if the client has the maximum number.
+    pub(super) fn open(streams: &Streams, client: &Arc<str>) -> Result<Self, Problem> {
         let mut counts = streams.0.lock().ignore_poison();
         let count = counts.entry(Arc::clone(client)).or_default();
         if *count >= MAX_STREAMS {
-            return None;
+            return Err(too_many());
         }
         *count += 1;
-        Some(Self { streams: streams.clone(), client: Arc::clone(client) })
+        Ok(Self { streams: streams.clone(), client: Arc::clone(client) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a request must pass before its handler: host, origin, token, rate.
+//! The checks of a request before its handler: host, origin, token, rate.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use crate::app::serve::metrics::StatusLabel;
 /// Hosts under which this machine reaches itself.
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// The headers of all answers: nothing is cached, framed, or taken for another type.
+/// The headers of all answers: browsers must not cache them, frame them, or guess another type.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-    // A model's text may have links: a browser would look their hosts up before anybody follows one.
+    // A model's text may contain links, whose hosts a browser would resolve before the user follows one.
     (header::X_DNS_PREFETCH_CONTROL, HeaderValue::from_static("off")),
 ];
 
-/// Who may pass.
+/// The checks of requests.
 pub(super) struct Gate {
     shared: Arc<Shared>,
     rates: DefaultKeyedRateLimiter<Sender>,
 }
 
-/// Whose requests are limited together.
+/// The senders whose requests share a rate limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Sender {
     Client(Arc<str>),
-    /// All without a valid token.
+    /// All requests without a valid token.
     Unknown,
     /// All senders of webhooks, whose signatures are checked later.
     Webhook,
@@ -47,13 +47,13 @@ enum Sender {
 impl Gate {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let rate = NonZeroU32::new(shared.options.requests_per_second).unwrap_or(NonZeroU32::MIN);
-        // A page loads several things together.
+        // A page loads several resources together.
         let burst = rate.saturating_mul(NonZeroU32::MIN.saturating_add(1));
         Self { shared, rates: DefaultKeyedRateLimiter::keyed(Quota::per_second(rate).allow_burst(burst)) }
     }
 
-    /// Refuses requests by other names: a web page could reach the service by a name of its own (DNS rebinding). Refuses
-    /// requests of pages of other origins, which would act with what the browser can reach.
+    /// Refuses requests with other host names, since a web page could reach the service under its own name (DNS
+    /// rebinding). Refuses requests of pages of other origins, which would act with the access of the browser.
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let missing = || Problem::new(StatusCode::BAD_REQUEST, "missing_host", "the header `host` is missing");
@@ -84,7 +84,7 @@ impl Gate {
         }
     }
 
-    /// Returns who makes the request.
+    /// Returns the identity of the sender.
     fn identify(&self, headers: &HeaderMap) -> Option<Identity> {
         let clients = &self.shared.options.clients;
         if clients.is_empty() {
@@ -135,7 +135,7 @@ pub(super) async fn authenticate(
     Ok(next.run(request).await)
 }
 
-/// Lets a webhook pass unless there are too many: each is read and its signature computed before its sender is known.
+/// Limits the rate of webhooks, since each is read and its signature computed before its sender is known.
 pub(super) async fn limit_webhooks(
     State(gate): State<Arc<Gate>>,
     request: Request,

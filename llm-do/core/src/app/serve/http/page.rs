@@ -22,7 +22,7 @@ const SCRIPTS: [&str; 7] = [
 ];
 const STYLE: &str = include_str!("../page/service.css");
 
-/// The page, and its policy as a header: what a model writes is text in it, and nothing but the service is reached.
+/// The page, with its policy as a header: text of models stays text, and only the service can be reached.
 static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
     let page = Page::new(&SCRIPTS, STYLE, "; connect-src 'self'");
     let body = include_str!("../page/body.html");
@@ -46,7 +46,7 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
 async fn page() -> Response {
     let (html, policy) = &*PAGE;
     let mut response = Html(html.as_str()).into_response();
-    // All of it is ASCII.
+    // The policy is ASCII.
     if let Ok(policy) = HeaderValue::from_str(policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }

@@ -11,7 +11,7 @@ use crate::observe::journal::JournalError;
 #[derive(Debug)]
 pub(in crate::app::serve) struct Problem {
     status: StatusCode,
-    /// Stable, for programs: `unknown_run`.
+    /// A stable code for programs, such as `unknown_run`.
     code: &'static str,
     detail: String,
     more: Map<String, Value>,
@@ -32,7 +32,8 @@ impl Problem {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", detail)
     }
 
-    /// The answer for what does not exist, and for what the client may not see: both look the same.
+    /// The answer for a resource that does not exist, or that the client may not see, so that the two cannot be
+    /// distinguished.
     pub(super) fn unknown(what: &'static str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", format!("unknown {what}"))
     }
@@ -45,7 +46,7 @@ impl Problem {
         )
     }
 
-    /// The answer for a webhook's request. Which part of it is wrong is not reported: a forger would learn from it.
+    /// The answer for a webhook's request. It does not report which part is wrong, since that would help a forger.
     pub(super) fn unsigned() -> Self {
         let text = "missing, invalid or expired signature: sign the request with the secret of the webhook, by Standard Webhooks \
                     (`webhook-signature`) or as GitHub does (`x-hub-signature-256`)";
@@ -63,7 +64,7 @@ impl Problem {
 }
 
 impl From<StoreError> for Problem {
-    /// Where the file is, and what is wrong with it, concerns the operator alone: the engine meets the same error, and reports it.
+    /// The path and the error of the file concern only the operator; the engine meets and reports the same error.
     fn from(_: StoreError) -> Self {
         Self::storage_failed()
     }

@@ -14,10 +14,10 @@ use tokio::time::Instant;
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::view::{ChangedRun, MAX_LIST, RunList, RunListQuery, RunQuery, RunView, SettleCall, StartRun};
+use super::view::{ChangedRun, MAX_LIST, MessageView, RunList, RunListQuery, RunQuery, RunView, SettleCall, StartRun};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::{Cancelling, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
+use crate::app::serve::store::{Cancelling, Inserted, MessageRow, NewRun, QuotaReached, Resuming, RunRow, Source};
 use crate::observe::journal::JournalError;
 use crate::plane::dispatch::{fresh_id, may_repeat_effects, unknown_calls};
 use crate::plane::registry::Registered;
@@ -26,7 +26,7 @@ use crate::plane::registry::Registered;
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// The longest time that a request waits for a run, in seconds.
 const MAX_WAIT: u64 = 60;
-/// How often a run that is waited for is read, at least.
+/// The maximum interval at which a run is read during a wait.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// The maximum length of such a key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
@@ -43,7 +43,7 @@ pub(super) async fn start(
     started(shared.store.insert_run(new).await?, client.may(Role::Watch))
 }
 
-/// Returns the run that a request asks for.
+/// Returns the run for a request.
 pub(super) fn new_run(
     shared: &Shared,
     client: &Identity,
@@ -73,7 +73,7 @@ pub(super) fn check(item: &Registered, arguments: &Value) -> Result<(), Problem>
     item.validate(arguments).map_err(invalid)
 }
 
-/// Returns what clients may start under this name.
+/// Returns the item with this name, if clients may start it.
 pub(super) fn offered<'a>(shared: &'a Shared, entry: &str) -> Result<&'a Registered, Problem> {
     let entries = &shared.options.entries;
     let item = shared.runtime.registry().get(entry).filter(|_| entries.iter().any(|known| known == entry));
@@ -86,17 +86,18 @@ pub(super) fn unknown_entry(shared: &Shared, entry: &str) -> Problem {
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unknown_entry", text)
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+/// Returns the key that makes a request idempotent, if it has one.
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let key = key.to_str().ok().filter(|key| (1..=MAX_KEY_BYTES).contains(&key.len()));
     let fault =
         || Problem::invalid(format!("`{IDEMPOTENCY_KEY}` must have 1 to {MAX_KEY_BYTES} printable ASCII characters"));
-    // Apart from the keys of schedules and webhooks.
+    // The prefix separates them from the keys of schedules and webhooks.
     key.map(|key| Some(format!("client:{key}"))).ok_or_else(fault)
 }
 
-/// Returns the answer to a request that starts a run: only its id and state to those who may not watch, since a known key
-/// returns a run that may have a result.
+/// Returns the answer to a request that starts a run. Clients that may not watch receive only its id and state, since a
+/// known key returns a run that may have a result.
 pub(super) fn started(inserted: Inserted, may_watch: bool) -> Result<Response, Problem> {
     let refused = |status, code, detail: String| Err(Problem::new(status, code, detail));
     match inserted {
@@ -129,8 +130,8 @@ fn over_quota(reached: QuotaReached) -> Problem {
     Problem::new(StatusCode::TOO_MANY_REQUESTS, code, text)
 }
 
-fn chat_busy(run: &str) -> Problem {
-    let text = "the chat has an unfinished run; send the next message once it has finished";
+pub(super) fn chat_busy(run: &str) -> Problem {
+    let text = "the chat has an unfinished run, which takes only messages that are one text; send this one once it has finished";
     Problem::new(StatusCode::CONFLICT, "chat_busy", text).with("run", json!(run))
 }
 
@@ -171,25 +172,39 @@ pub(super) async fn one(
         }
         tokio::select! {
             _ = changes.changed() => {}
-            // Also for what other processes wrote.
+            // Other processes may have written too.
             () = tokio::time::sleep(left.min(LOOK_AGAIN)) => {}
             () = shared.shutdown.cancelled() => {}
         }
     }
 }
 
-async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
+pub(super) async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
     let run = visible(shared, client, id).await?;
     let waits = shared.store.waits_of(&run.id, MAX_LIST).await?;
     let has_no_result = run.state.is_unsuccessful();
-    let view = RunView::new(run, waits);
+    let view = RunView::new(run, waits).with_messages(messages(shared, id).await?);
     if !has_no_result {
         return Ok(view);
     }
-    // Records that cannot be read hide only what is read from them: the run's error may be that they cannot.
+    // Unreadable records hide only the data from them: they may be the reason for the run's error.
     let records = if shared.is_elsewhere() { Vec::new() } else { shared.records(id).await.unwrap_or_default() };
     let unknown = unknown_calls(&records).await;
     Ok(view.with_effects(shared.store.effects(id).await?).with_unknown(unknown))
+}
+
+/// Returns the messages to a run, each with whether it has joined the conversation of a worker.
+async fn messages(shared: &Shared, id: &str) -> Result<Vec<MessageView>, Problem> {
+    let messages = shared.store.messages_of(id).await?;
+    if messages.is_empty() {
+        return Ok(Vec::new());
+    }
+    let joined = shared.store.joined_messages(id).await?;
+    let view = |row: MessageRow| {
+        let has_joined = row.message.id().is_some_and(|id| joined.contains(id));
+        MessageView::new(row, has_joined)
+    };
+    Ok(messages.into_iter().map(view).collect())
 }
 
 /// Returns a run that the client has changed.

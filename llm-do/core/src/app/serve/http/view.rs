@@ -1,4 +1,4 @@
-//! What requests and answers look like, with their schemas.
+//! The forms of requests and answers, with their schemas.
 
 mod waits;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(in crate::app::serve) use self::waits::{Answer, Answered, Decision, WaitList, WaitListQuery, WaitView};
-use crate::app::serve::store::{ChatRow, Filter, Outcome, Page, RunRow, RunState, Source, Wait};
+use crate::app::serve::store::{ChatRow, Filter, MessageRow, Outcome, Page, RunRow, RunState, Source, Wait};
 use crate::base::usage::RunUsage;
 use crate::observe::event::{EffectLog, MadeEffect};
 use crate::observe::journal::{Settlement, UnknownCall};
@@ -37,7 +37,7 @@ fn no_arguments() -> Value {
 }
 
 /// Which runs a list contains.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "::schemars")]
 #[doc(hidden)]
@@ -53,16 +53,23 @@ pub struct RunListQuery {
     /// Only runs that were started at this time or later.
     #[schemars(with = "Option<String>")]
     pub since: Option<Timestamp>,
+    /// Only runs that were started before this time.
+    #[schemars(with = "Option<String>")]
+    pub until: Option<Timestamp>,
+    /// Only runs of this tenant, for those who see several.
+    pub tenant: Option<String>,
+    /// Only runs that a program of this version accepted.
+    pub version: Option<String>,
     /// The maximum number of runs: default 50, at most 500; fewer if they are long.
     pub limit: Option<u32>,
 }
 
 impl RunListQuery {
     /// Returns the filter of the runs of a tenant, or of all.
-    pub(in crate::app::serve) fn filter(self, tenant: Option<Arc<str>>) -> Filter {
+    pub(in crate::app::serve) fn filter(self, scope: Option<Arc<str>>) -> Filter {
         let limit = self.limit.unwrap_or(50).clamp(1, MAX_LIST);
-        let Self { state, entry, chat, before, since, .. } = self;
-        Filter { tenant, state, entry, chat, before, since, limit }
+        let Self { state, entry, chat, before, since, until, tenant, version, .. } = self;
+        Filter { scope, tenant, state, entry, chat, before, since, until, version, limit }
     }
 }
 
@@ -107,6 +114,9 @@ pub(in crate::app::serve) struct RunView {
     /// Whether a request to cancel it was accepted.
     is_cancelled: bool,
     tenant: String,
+    /// The version of the program that accepted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
     /// Who started it.
     client: String,
     source: Source,
@@ -136,6 +146,9 @@ pub(in crate::app::serve) struct RunView {
     /// Its approvals and questions, if one run was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits: Vec<WaitView>,
+    /// The messages that it got before it ended, if one run was requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<MessageView>,
     /// The calls that may have changed something, in their order, if one run was requested that failed or was cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Vec<MadeEffect>>,
@@ -167,7 +180,7 @@ impl ChangedRun {
     }
 }
 
-/// What a run used.
+/// The usage of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
 pub(in crate::app::serve) struct UsageView {
@@ -220,6 +233,7 @@ impl RunView {
             error,
             is_cancelled: run.is_cancelled,
             tenant: run.tenant,
+            version: run.version,
             client: run.client,
             source: run.source,
             chat: run.chat,
@@ -233,10 +247,16 @@ impl RunView {
             worked_ms: u64::try_from(run.worked.as_millis()).unwrap_or(u64::MAX),
             usage: run.usage.into(),
             waits,
+            messages: Vec::new(),
             effects: None,
             more_effects: None,
             unknown: Vec::new(),
         }
+    }
+
+    /// Adds the messages that it got before it ended.
+    pub(super) fn with_messages(self, messages: Vec<MessageView>) -> Self {
+        Self { messages, ..self }
     }
 
     /// Adds the calls that may have had their effect.
@@ -262,6 +282,55 @@ pub(in crate::app::serve) struct SettleCall {
     pub(super) outcome: Settlement,
 }
 
+/// A message to an unfinished run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct SendToRun {
+    /// The text, which joins the conversation of a worker.
+    pub(super) message: String,
+    /// The registered name of the worker. Default: the outermost worker that runs.
+    #[serde(default)]
+    pub(super) worker: Option<String>,
+    /// Whether the request of the worker in flight ends, and further calls of its last answer are not made.
+    #[serde(default)]
+    pub(super) interrupt: bool,
+}
+
+/// A message to a run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct MessageView {
+    /// The id, which its event has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Arc<str>>,
+    message: String,
+    /// The worker that it is addressed to, if it is to a certain one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worker: Option<String>,
+    interrupt: bool,
+    /// Who sent it.
+    client: String,
+    #[schemars(with = "String")]
+    created: Timestamp,
+    /// Whether it has joined the conversation of a worker.
+    joined: bool,
+}
+
+impl MessageView {
+    pub(super) fn new(MessageRow { client, message, created, .. }: MessageRow, joined: bool) -> Self {
+        Self {
+            id: message.id().cloned(),
+            message: message.text().to_owned(),
+            worker: message.worker().map(str::to_owned),
+            interrupt: message.interrupts(),
+            client,
+            created,
+            joined,
+        }
+    }
+}
+
 /// A request to start a chat.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -276,8 +345,11 @@ pub(in crate::app::serve) struct StartChat {
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "::schemars")]
 pub(in crate::app::serve) struct SendMessage {
-    /// The arguments of the entry, by name.
+    /// The arguments of the entry, by name. While the chat has an unfinished run, they must be one text, which that run gets.
     pub(super) arguments: Value,
+    /// Whether the message interrupts the unfinished run.
+    #[serde(default)]
+    pub(super) interrupt: bool,
 }
 
 /// Chats, the latest first.
@@ -298,7 +370,7 @@ pub(in crate::app::serve) struct ChatView {
     created: Timestamp,
     #[schemars(with = "String")]
     updated: Timestamp,
-    /// What its messages that succeeded used.
+    /// The usage of its messages that succeeded.
     usage: UsageView,
 }
 
@@ -309,7 +381,7 @@ impl From<ChatRow> for ChatView {
     }
 }
 
-/// What can be started.
+/// The entries that can be started.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
 pub(in crate::app::serve) struct EntryList {
@@ -350,6 +422,7 @@ pub(in crate::app::serve) fn schemas(generator: &mut SchemaGenerator) {
     add::<Answer>(generator);
     add::<Answered>(generator);
     add::<SettleCall>(generator);
+    add::<SendToRun>(generator);
     add::<StartChat>(generator);
     add::<SendMessage>(generator);
     add::<ChatList>(generator);

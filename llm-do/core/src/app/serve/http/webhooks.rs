@@ -34,13 +34,13 @@ pub(super) async fn receive(
         return Err(Problem::invalid("`x-github-event` must have 1 to 64 lowercase letters, digits or `_`"));
     }
     let arguments = arguments(webhook, &message, json(&headers, &body)?);
-    // Offered by the webhook, also if clients may not start it.
+    // The webhook may start it even if clients may not.
     let item = shared.runtime.registry().get(&webhook.entry);
     check(item.ok_or_else(|| unknown_entry(&shared, &webhook.entry))?, &arguments)?;
     let key = message.key(&webhook.name);
     let (source, owner) = (Source::Webhook { name, event: message.event }, (&webhook.tenant, &webhook.name));
     let new = NewRun::automatic(source, owner, &webhook.entry, arguments, key, shared.now());
-    // Who sends a recorded message again learns nothing from it.
+    // A sender of a recorded message must not learn the result of its run.
     started(shared.store.insert_run(new).await?, false)
 }
 

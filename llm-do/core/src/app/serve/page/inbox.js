@@ -94,14 +94,28 @@ class WaitCard {
   }
 
   approval() {
-    const { summary, description, problem, path, preview, arguments: args, given, refused_edit: edit } = this.wait.request;
+    const { summary, description, problem, path, preview, arguments: args, given, refused_edit: edit, context } = this.wait.request;
     return [
       element("h2", {}, summary), description && element("p", { class: "quiet" }, oneLine(description, 300)),
       path.length > 0 && element("p", { class: "path" }, path.join(" › ")),
       problem && element("p", { class: "error" }, problem), edit && refusedEdit(edit, args),
+      context?.review && element("p", {}, "The reviewer did not decide: ", oneLine(context.review, 1000)),
+      context?.line && element("p", { class: "origin-line" }, context.line),
       preview && element("pre", { class: "plain diff" }, preview.split("\n").map((line) => element("span", { class: diffKind(line) }, `${line}\n`))),
       fold("Arguments", () => anyValue(args), { open: !preview }),
       given !== null && given !== undefined && fold("As given by the caller", () => anyValue(given)),
+      context && fold("Where it came from", () => this.context(context)),
+    ];
+  }
+
+  /** The user's request, where the values came from, and what was read before. */
+  context({ request, answers = [], origins: values = [], read = [] }) {
+    return [
+      request && element("div", {}, "The request: ", element("code", {}, request.entry), anyValue(request.arguments)),
+      answers.map((answer) => element("div", {}, "An answer of the user: ", oneLine(answer, 300))),
+      values.length > 0 && origins(values),
+      read.length > 0 && element("div", {}, "Read before this call:", element("ul", {}, read.map(({ call, through }) =>
+        element("li", {}, call, through.length > 0 && `, which read ${through.join(", ")}`)))),
     ];
   }
 

@@ -6,7 +6,8 @@ function runPage(id) {
   const outcome = element("div", { class: "run-outcome" });
   const trace = element("div", { class: "run-trace" });
   trace.append(byId("trace").content.cloneNode(true));
-  byId("page").replaceChildren(element("div", { class: "run-page" }, head, outcome, waits, trace));
+  const talk = messageBox(id);
+  byId("page").replaceChildren(element("div", { class: "run-page" }, head, outcome, talk, waits, trace));
   const list = new WaitList(waits);
   const model = new TraceModel();
   const view = new View(model);
@@ -19,6 +20,7 @@ function runPage(id) {
     const run = await get(`/runs/${encodeURIComponent(id)}`);
     state = run.state;
     showRun(run, head, outcome, load);
+    talk.hidden = run.is_cancelled || !isUnfinished(run);
     list.update((run.waits ?? []).filter((wait) => wait.answered === null && !wait.is_withdrawn));
   };
   const ending = new AbortController();
@@ -35,6 +37,27 @@ function runPage(id) {
   return repeat(async () => {
     if (state === undefined || !["succeeded", "failed", "cancelled"].includes(state)) await load();
   });
+}
+
+const isUnfinished = ({ state }) => ["queued", "running", "waiting"].includes(state);
+
+/** Sends messages to a run while it has not ended. */
+function messageBox(id) {
+  const text = element("textarea", { rows: "1", "aria-label": "Message", placeholder: "Message to the run" });
+  const note = element("p", { class: "error", role: "alert", hidden: true });
+  const send = (interrupt) => {
+    if (!text.value.trim()) return;
+    post(`/runs/${encodeURIComponent(id)}/messages`, { message: text.value, interrupt }).then(() => {
+      text.value = "";
+      note.hidden = true;
+    }).catch((error) => {
+      note.textContent = visible(error.message);
+      note.hidden = false;
+    });
+  };
+  const button = (label, interrupt) => element("button", { type: "button", class: "more", onclick: () => send(interrupt) }, label);
+  return element("section", { id: "run-message", class: "run-message", hidden: true },
+    text, element("div", { class: "wait-buttons" }, button("Send", false), button("Interrupt", true)), note);
 }
 
 /** Lists the calls of a run without a result that may have changed something. */
@@ -91,14 +114,13 @@ function showRun(run, head, outcome, load) {
     });
     return button;
   };
-  const isOpen = ["queued", "running", "waiting"].includes(run.state);
   head.replaceChildren(
     element("h1", {}, run.entry), stateChip(run), element("span", { class: "quiet" }, ago(run.created)),
     element("span", { class: "quiet" }, `by ${run.source.name ?? run.client}`),
     ...(run.wakes ? [element("span", { class: "quiet" }, `continues ${formatDate(parseTime(run.wakes))}`)] : []),
     ...(run.chat ? [element("a", { href: `/?chat=${encodeURIComponent(run.chat)}` }, "Chat")] : []),
     element("span", { class: "gap" }),
-    isOpen && !run.is_cancelled ? act("Cancel", "cancel", "more danger") : "",
+    isUnfinished(run) && !run.is_cancelled ? act("Cancel", "cancel", "more danger") : "",
     run.state === "failed" || run.state === "cancelled" ? act("Resume", "resume", "more") : "");
   outcome.replaceChildren();
   if (run.error !== undefined) append(outcome, [element("div", { class: "error", id: "run-error" }, plainText(run.error))]);

@@ -1,4 +1,4 @@
-//! The events of earlier attempts of a run: a resumed run reports some again, and gives its calls other numbers.
+//! The events of earlier attempts of a run. A resumed run reports some of them again, with different numbers of calls.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,10 +8,10 @@ use crate::app::serve::store::{Store, StoreError};
 use crate::observe::event::{Event, EventKind};
 use crate::observe::journal::digest;
 
-/// What differs in an event that is reported again.
+/// The fields that differ in an event that is reported again.
 const CHANGING: [&str; 6] = ["time", "seq", "elapsed_ms", "replayed", "position", "total"];
 
-/// What earlier attempts of a run have reported, and what of it the current one has reported again.
+/// The events of earlier attempts of a run, and which of them the current attempt has reported again.
 #[derive(Debug, Default)]
 pub(super) struct EarlierAttempts {
     /// The events that were not reported again, by digest.
@@ -20,8 +20,8 @@ pub(super) struct EarlierAttempts {
     decisions: HashMap<u64, VecDeque<String>>,
     /// The numbers of the calls that were not made again, in their order, by the number of the caller and their name.
     calls: HashMap<(Option<u64>, String), VecDeque<u64>>,
-    /// The stored numbers of calls, by their numbers in this attempt: a call that is replayed as a whole makes no calls, so the
-    /// next call has a lower number than before.
+    /// The stored numbers of calls, by their numbers in this attempt. A call that is replayed as a whole makes no
+    /// calls, so the next call has a lower number than before.
     numbers: HashMap<u64, u64>,
     next: u64,
 }
@@ -78,14 +78,15 @@ impl EarlierAttempts {
         None
     }
 
-    /// Returns the decision that this one reports again: if the journal has it, the call's next one, whose rule may be another.
+    /// Returns the earlier decision that this event repeats. If the journal has it, this is the next one of the call,
+    /// whose rule may differ.
     fn repeated_decision(&mut self, call: u64, identity: &str, is_replayed: bool) -> Option<String> {
         let decisions = self.decisions.get_mut(&call)?;
         let is_repeated = decisions.front().is_some_and(|earlier| is_replayed || earlier == identity);
         if is_repeated { decisions.pop_front() } else { None }
     }
 
-    /// Returns the stored number of the event's call: that of an earlier call, if it is made again.
+    /// Returns the stored number of the event's call, which is that of an earlier call if the call is repeated.
     fn number(&mut self, event: &Event, parent: Option<u64>) -> u64 {
         if let Some(number) = self.numbers.get(&event.call) {
             return *number;
@@ -98,7 +99,7 @@ impl EarlierAttempts {
     }
 }
 
-/// Returns the digest of what stays the same when an event is reported again.
+/// Returns the digest of the fields that are equal when an event is reported again.
 fn identity(mut event: Value) -> String {
     if let Value::Object(fields) = &mut event {
         for name in CHANGING {

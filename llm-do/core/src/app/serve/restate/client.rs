@@ -1,4 +1,4 @@
-//! Requests to the engine of those who watch its runs: it starts, lists, cancels and answers.
+//! Requests to the engine that start, list, cancel and answer runs.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::inbox::OpenQuestion;
 use super::names::Names;
 use crate::base::error::chain;
 
-/// Where the runs of an application live that [`RestateWorker`](super::RestateWorker)s run.
+/// The engine with the runs of an application that [`RestateWorker`](super::RestateWorker)s run.
 ///
 /// For [`Service::on_restate`](crate::app::serve::Service::on_restate).
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl RestateEngine {
     }
 }
 
-/// Why the engine could not be asked: a later request may succeed.
+/// The error of a request to the engine; a retry may succeed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use the engine Restate: {0}")]
 pub(in crate::app::serve) struct EngineError(String);
@@ -66,7 +66,7 @@ pub(in crate::app::serve) struct EngineClient {
     http: reqwest::Client,
 }
 
-/// What the engine keeps of a run.
+/// The engine's data about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(in crate::app::serve) struct Invocation {
     pub(in crate::app::serve) id: String,
@@ -95,7 +95,12 @@ impl EngineClient {
         Self { engine, http: reqwest::Client::new() }
     }
 
-    /// Starts a run, once however often it is requested under this key; returns the id of its invocation.
+    /// Returns the name of the service that starts runs.
+    pub(super) fn runs_service(&self) -> &str {
+        &self.engine.names.runs
+    }
+
+    /// Starts a run, once per key; returns the id of its invocation.
     pub(in crate::app::serve) async fn start(
         &self,
         key: &str,
@@ -113,7 +118,7 @@ impl EngineClient {
         }
     }
 
-    /// Cancels a run; it may have ended meanwhile.
+    /// Cancels a run, which may have ended in the meantime.
     pub(in crate::app::serve) async fn cancel(&self, invocation: &str) -> Result<(), EngineError> {
         let uri = format!("{}/invocations/{invocation}/cancel", base(&self.engine.admin));
         let (status, text) = send(self.http.request(Method::PATCH, uri)).await?;
@@ -121,7 +126,7 @@ impl EngineClient {
         if status.is_success() || is_over { Ok(()) } else { Err(EngineError(format!("it answers {status}: {text}"))) }
     }
 
-    /// Passes an answer on to the inbox; the question may be gone meanwhile.
+    /// Sends an answer to the inbox; the question may have been withdrawn in the meantime.
     pub(in crate::app::serve) async fn answer(&self, answer: &Value) -> Result<(), EngineError> {
         let uri = format!("{}/{}/all/answer", base(&self.engine.ingress), self.engine.names.inbox);
         let request = self.http.post(uri).header("content-type", "application/json").body(answer.to_string());
@@ -129,7 +134,7 @@ impl EngineClient {
         if status.is_server_error() { Err(EngineError(format!("it answers {status}: {text}"))) } else { Ok(()) }
     }
 
-    /// Returns what the engine keeps of these runs; those that it does not know are missing.
+    /// Returns the engine's data about these runs, without unknown ones.
     pub(in crate::app::serve) async fn invocations(&self, ids: &[String]) -> Result<Vec<Invocation>, EngineError> {
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -138,7 +143,7 @@ impl EngineClient {
         self.query(&format!("SELECT {COLUMNS} FROM sys_invocation WHERE id IN ({})", ids.join(", "))).await
     }
 
-    /// Lists what runs ask people.
+    /// Lists the questions of runs to people.
     pub(in crate::app::serve) async fn questions(&self) -> Result<Vec<OpenQuestion>, EngineError> {
         #[derive(Deserialize)]
         struct State {

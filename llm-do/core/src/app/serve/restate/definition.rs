@@ -1,4 +1,4 @@
-//! How the services of an application are described to the engine.
+//! The definitions of an application's services for the engine.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use super::{Options, ServiceError};
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// After so many attempts the engine pauses the invocation until an operator resumes it: one day.
+/// The number of attempts within one day, after which the engine pauses the invocation until an operator resumes it.
 const ATTEMPTS: u64 = 24 * 60 * 6;
 
-/// Returns what answers the engine's requests.
+/// Returns the endpoint for the engine's requests.
 pub(super) fn endpoint(handlers: Handlers, names: &Names, options: &Options) -> Result<Endpoint, ServiceError> {
     let runs = define(runs(names))?;
     let inbox = define(inbox(names))?;
-    // The attributes of the SDK make the same of a trait, but with one name for all applications.
+    // The attributes of the SDK would generate the same from a trait, but with one name for all applications.
     let runs: ServiceDefinition = service_definition(handlers, runs).options(
         ServiceOptions::new()
             .inactivity_timeout(options.park_after)
@@ -37,7 +37,7 @@ pub(super) fn endpoint(handlers: Handlers, names: &Names, options: &Options) -> 
             .retry_policy_max_attempts(ATTEMPTS)
             .retry_policy_pause_on_max_attempts(),
     );
-    // What the inbox did is of no use later, and it is asked often.
+    // The history of the inbox is not needed later, and it is called often.
     let inbox = service_definition(Inbox, inbox).options(ServiceOptions::new().journal_retention(Duration::ZERO));
     let mut endpoint = Endpoint::builder().bind(runs).bind(inbox);
     for key in &options.identity_keys {

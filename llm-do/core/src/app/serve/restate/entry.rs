@@ -11,9 +11,9 @@ use crate::app::serve::store;
 use crate::base::usage::RunUsage;
 use crate::observe::journal::StepKind;
 
-/// What a run did, in the order in which it was recorded.
+/// An entry of the log of a run, in the order of recording.
 ///
-/// Some entries are followed by a command of the engine: entries and commands are in the same order in each attempt.
+/// Some entries are followed by a command of the engine; entries and commands have the same order in each attempt.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
@@ -25,23 +25,23 @@ pub(super) enum Entry {
         millis: u64,
     },
     Ask(ShownRequest),
-    /// The call of a key runs as an invocation of its own.
+    /// The call with this key runs as a separate invocation.
     Call(Arc<str>),
     /// Questions are removed from the inbox, by their ids there.
     Withdraw(Vec<String>),
     Outcome(Outcome),
 }
 
-/// What a run asked a person.
+/// A question of a run to a person.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::app::serve) struct ShownRequest {
     pub(in crate::app::serve) key: Arc<str>,
     pub(in crate::app::serve) kind: StepKind,
-    /// How often the run was given an invalid answer before.
+    /// The number of invalid answers that the run received before.
     #[serde(default, skip_serializing_if = "is_first")]
     pub(super) repeats: u32,
     pub(in crate::app::serve) digest: String,
-    /// What the person sees.
+    /// The content that the person sees.
     pub(in crate::app::serve) shown: Value,
 }
 
@@ -50,7 +50,7 @@ fn is_first(repeats: &u32) -> bool {
     *repeats == 0
 }
 
-/// How a run ended, which is also what its caller gets.
+/// The outcome of a run, which its caller receives too.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::app::serve) struct Outcome {
     #[serde(flatten)]

@@ -26,27 +26,27 @@ use crate::observe::event::ItemKind;
 use crate::observe::journal::{EngineJournal, JournalError};
 use crate::session::runtime::{RunHandle, Runtime, Start};
 
-/// What the handlers of one application share; clones share it.
+/// The state that the handlers of one application share; clones share it.
 #[derive(Clone)]
 pub(super) struct Handlers(Arc<Application>);
 
 struct Application {
     runtime: Runtime,
     names: Names,
-    /// The names of what may be started.
+    /// The names of the items that can be started.
     entries: Vec<String>,
 }
 
-/// What starts a run.
+/// The input of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RunInput {
-    entry: String,
+pub(super) struct RunInput {
+    pub(super) entry: String,
     #[serde(default = "no_arguments")]
     arguments: Value,
-    /// Whose run it is, if a service started it.
+    /// The tenant of the run, if a service started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tenant: Option<String>,
+    pub(super) tenant: Option<String>,
 }
 
 /// One call of a run, with the records that lead to it.
@@ -119,7 +119,7 @@ impl Application {
         returned(outcome)
     }
 
-    /// Runs one call of a run: the run is replayed up to it.
+    /// Runs one call of a run, which is replayed up to that call.
     async fn call(&self, ctx: &ContextInternal, input: CallInput) -> Result<Value, HandlerError> {
         let CallInput { run: id, start, call, steps } = input;
         let (sender, requests) = mpsc::unbounded_channel();
@@ -160,7 +160,8 @@ impl Application {
         (start.into_future(), handle)
     }
 
-    /// Returns which calls may run as invocations of their own: those of workers, whose instances are their own too.
+    /// Returns a function that decides which calls may run as separate invocations: calls of workers without instances
+    /// of callers.
     fn may_leave(&self) -> impl Fn(&str) -> bool + Send + Sync + 'static {
         let runtime = self.runtime.clone();
         move |name| may_leave(&runtime, name)
@@ -175,12 +176,12 @@ impl Application {
     }
 }
 
-/// Returns whether calls of this name may run as invocations of their own.
+/// Returns whether calls with this name may run as separate invocations.
 pub(in crate::app::serve) fn may_leave(runtime: &Runtime, name: &str) -> bool {
     runtime.registry().get(name).is_some_and(|item| item.kind() == ItemKind::Worker)
 }
 
-/// Returns what a caller of the run gets.
+/// Returns the result for a caller of the run.
 fn returned(outcome: Outcome) -> Result<Outcome, HandlerError> {
     match outcome.end {
         End::Cancelled {} => Err(TerminalError::new_with_code(409, "cancelled").into()),
@@ -188,7 +189,7 @@ fn returned(outcome: Outcome) -> Result<Outcome, HandlerError> {
     }
 }
 
-/// Returns what the run gets of one of its calls.
+/// Returns the result of one of its calls for the run.
 fn returned_value(end: End) -> Result<Value, HandlerError> {
     match end {
         End::Result(value) => Ok(value),
@@ -196,7 +197,8 @@ fn returned_value(end: End) -> Result<Value, HandlerError> {
     }
 }
 
-/// Returns whether the engine should try again later: the run diverged from its log, perhaps since the code is not the right one.
+/// Returns whether the engine should retry later: the run diverged from its log, perhaps because this is the wrong
+/// version of the code.
 fn is_retried(error: &CallError) -> bool {
     let mut source = error.source();
     while let Some(error) = source {

@@ -1,4 +1,4 @@
-//! The inbox: what runs ask people, kept by the engine until it is answered.
+//! The inbox: the questions of runs to people, stored by the engine until they are answered.
 
 use restate_sdk::endpoint::{ContextInternal, Error};
 use restate_sdk::errors::{HandlerError, TerminalError};
@@ -16,7 +16,7 @@ use crate::plane::approval::WrittenDecision;
 #[derive(Debug)]
 pub(super) struct Inbox;
 
-/// What a run asks.
+/// A question of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::app::serve) struct OpenQuestion {
     pub(in crate::app::serve) id: String,
@@ -26,7 +26,7 @@ pub(in crate::app::serve) struct OpenQuestion {
 
 /// An answer of a person: to a question its text, to an approval the verdict.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct GivenAnswer {
     id: String,
     /// The digest of what the person saw.
     digest: String,
@@ -53,7 +53,7 @@ impl Service for Inbox {
                     Ok(Json(Value::Null))
                 }
                 "answer" => {
-                    let (Json(answer), _) = ctx.input::<Json<Answer>>().await;
+                    let (Json(answer), _) = ctx.input::<Json<GivenAnswer>>().await;
                     resolve(&ctx, answer).await
                 }
                 "withdraw" => {
@@ -75,7 +75,7 @@ impl Service for Inbox {
 }
 
 /// Passes an answer on to the run that waits for it.
-async fn resolve(ctx: &ContextInternal, answer: Answer) -> Result<Json<Value>, HandlerError> {
+async fn resolve(ctx: &ContextInternal, answer: GivenAnswer) -> Result<Json<Value>, HandlerError> {
     let Some(Json(open)) = ctx.get::<Json<OpenQuestion>>(&answer.id).await? else {
         let text = format!("unknown question `{}`: it was answered before, or its run has ended", answer.id);
         return Err(TerminalError::new_with_code(404, text).into());
@@ -90,8 +90,8 @@ async fn resolve(ctx: &ContextInternal, answer: Answer) -> Result<Json<Value>, H
     Ok(Json(json!({ "id": open.id })))
 }
 
-/// Checks an answer, and returns what the run gets.
-fn value(asked: &ShownRequest, answer: Answer) -> Result<Value, String> {
+/// Checks an answer, and returns the value for the run.
+fn value(asked: &ShownRequest, answer: GivenAnswer) -> Result<Value, String> {
     if asked.kind == StepKind::Approval {
         let verdict = serde_json::from_value::<WrittenDecision>(Value::Object(answer.verdict));
         return verdict.map(|verdict| json!(verdict)).map_err(|error| format!("invalid decision: {error}"));
@@ -99,7 +99,7 @@ fn value(asked: &ShownRequest, answer: Answer) -> Result<Value, String> {
     answer.text.map(Value::String).ok_or_else(|| "the field `answer` is missing".to_owned())
 }
 
-/// Returns all that is asked.
+/// Returns all open questions.
 async fn list(ctx: &ContextInternal) -> Result<Json<Value>, HandlerError> {
     let mut open = Vec::new();
     for id in ctx.get_keys().await? {

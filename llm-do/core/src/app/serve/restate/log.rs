@@ -1,4 +1,4 @@
-//! The log of a run: one attempt reads what earlier ones appended, and appends what the run does next.
+//! The log of a run: an attempt reads the entries of earlier attempts, and appends the next ones of the run.
 
 use std::collections::HashMap;
 use std::future::ready;
@@ -17,26 +17,26 @@ use tokio_util::sync::CancellationToken;
 
 use super::entry::{Batch, Entry, Outcome, ShownRequest};
 use super::names::Names;
-use super::own_wakes::{OwnWakes, Wakes};
+use super::self_waking::{SelfWaking, Wakes};
 use super::waits::{WaitId, Waiter, Waits};
 use crate::observe::journal::{EngineJournal, EngineRequest, PromiseSpec, Record};
 
-/// The name of the engine's commands that append to a log. It is the same for all, so that an attempt can read the log before it
-/// knows what the run does.
+/// The name of the engine's commands that append to a log. It is the same for all entries, so that an attempt can read
+/// the log before it knows the next step of the run.
 const APPEND: &str = "append";
-/// Requests that come at one time are appended together, up to this size in bytes.
+/// The maximum size in bytes of requests that are appended together.
 const BATCH_BYTES: usize = 1 << 20;
-/// A call runs as an invocation of its own if the records that it needs take at most this number of bytes.
+/// The maximum size in bytes of the records for a call that runs as a separate invocation.
 const MAX_CALL_BYTES: usize = 8 << 20;
 
-/// What an invocation is about.
+/// The input of an invocation.
 #[derive(Clone, Debug)]
 pub(super) struct Invoked {
     /// The id of the run.
     pub(super) run: String,
-    /// What starts the run again, to replay it.
+    /// The input that starts the run again, to replay it.
     pub(super) start: Value,
-    /// The records of the run before this invocation, if that is for one call of it.
+    /// The records of the run before this invocation, if the invocation is for one call.
     pub(super) earlier: Vec<Box<RawValue>>,
 }
 
@@ -54,14 +54,14 @@ pub(super) struct Log<'c> {
     outcome: Option<Outcome>,
     /// How often a step was given an invalid answer in this attempt.
     repeats: HashMap<Arc<str>, u32>,
-    /// What is appended together with the next request.
+    /// The entries to append together with the next request.
     held: Appended,
     /// The wakes of the run that is served.
     wakes: Arc<Wakes>,
     pub(super) cancellation: CancellationToken,
 }
 
-/// What is appended together, and who waits for that.
+/// Entries to append together, with their callbacks.
 #[derive(Default)]
 struct Appended {
     entries: Vec<Entry>,
@@ -71,7 +71,7 @@ struct Appended {
 
 enum Done {
     Confirmed(oneshot::Sender<()>),
-    /// Gets the id of the question of a wait.
+    /// Receives the id of the question of a wait.
     Asked(WaitId, oneshot::Sender<Arc<str>>),
     Waits(WaitId, Waiter),
 }
@@ -103,12 +103,12 @@ impl<'c> Log<'c> {
             cancellation: CancellationToken::new(),
         };
         earlier.into_iter().try_for_each(|step| log.load(step))?;
-        // What follows an outcome is the return of the handler.
+        // After an outcome, the handler returns.
         while log.outcome.is_none() && log.read_batch().await? {}
         Ok(log)
     }
 
-    /// Reads the next batch; returns false at the end of the log, which is noted in it.
+    /// Reads the next batch; returns false at the end of the log, and stores that it is reached.
     async fn read_batch(&mut self) -> Result<bool, HandlerError> {
         let is_end = AtomicBool::new(false);
         let end = || {
@@ -131,7 +131,7 @@ impl<'c> Log<'c> {
                     }
                 }
             }
-            // The only error of a command that returns no error itself.
+            // This is the only error of a command that does not return an error itself.
             Err(_) => self.cancellation.cancel(),
         }
         Ok(!is_end.into_inner())
@@ -152,7 +152,7 @@ impl<'c> Log<'c> {
         }
     }
 
-    /// Forgets records, so that the call of an invocation of its own does not load them.
+    /// Forgets records, so that a separate invocation of the call does not load them.
     fn forget_steps(&mut self, keys: &[Arc<str>]) {
         #[derive(Deserialize)]
         struct Keyed {
@@ -166,7 +166,7 @@ impl<'c> Log<'c> {
         self.step_bytes = self.steps.iter().map(|step| step.get().len()).sum();
     }
 
-    /// Does what follows an entry, the same in each attempt.
+    /// Performs the command after an entry, which is the same in each attempt.
     fn follow(&mut self, entry: Entry) {
         match entry {
             Entry::Step(step) => self.keep(step),
@@ -187,21 +187,21 @@ impl<'c> Log<'c> {
         }
     }
 
-    /// Returns how the run ended, if it has.
+    /// Returns the outcome of the run, if it has ended.
     pub(super) fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }
 
     /// Serves the run until `run` returns.
     pub(super) async fn serve<T>(&mut self, run: impl Future<Output = T> + Unpin) -> T {
-        let mut run = OwnWakes::new(run);
+        let mut run = SelfWaking::new(run);
         self.wakes = run.wakes();
         loop {
-            // What is waited for in the engine may suspend the invocation, which would interrupt effects in flight.
+            // Waiting in the engine may suspend the invocation, which would interrupt effects in flight.
             let may_wait = self.journal.may_wait(!self.waits.is_empty());
             tokio::select! {
                 biased;
-                // Before its requests: those that it makes now are handled without a wake.
+                // Polled before its requests, so that new requests are handled without a wake.
                 result = &mut run => {
                     while let Ok(request) = self.requests.try_recv() {
                         self.handle(request).await;
@@ -220,13 +220,13 @@ impl<'c> Log<'c> {
 
     /// Cancels the run.
     ///
-    /// The next attempt learns of it in the command after those before, and does not get what that returns.
+    /// The next attempt learns of it from the command after the existing ones, whose result it does not receive.
     async fn cancel(&mut self) {
         self.cancellation.cancel();
         drop(self.ctx.run(|| ready(Ok(Batch("[]".to_owned())))).name(APPEND).await);
     }
 
-    /// Handles a request, together with those that have come too.
+    /// Handles a request, together with other pending ones.
     async fn handle(&mut self, request: EngineRequest) {
         let mut appended = std::mem::take(&mut self.held);
         self.add(request, &mut appended);
@@ -241,7 +241,7 @@ impl<'c> Log<'c> {
         }
     }
 
-    /// Appends how the run ended, and withdraws what it asked.
+    /// Appends the outcome of the run, and withdraws its questions.
     pub(super) async fn end(&mut self, outcome: Outcome) {
         let mut appended = std::mem::take(&mut self.held);
         let open = self.waits.open_questions();
@@ -252,9 +252,9 @@ impl<'c> Log<'c> {
 
     async fn append(&mut self, Appended { entries, done, .. }: Appended) {
         if !entries.is_empty() {
-            // Entries are written from JSON, so they can be written again.
+            // Entries were parsed from JSON, so they can be serialized.
             let batch = Batch(serde_json::to_string(&entries).unwrap_or_default());
-            // Once cancelled, the engine refuses one command, and accepts those that follow.
+            // After the cancellation, the engine refuses one command, and accepts the following ones.
             while self.ctx.run(|| ready(Ok(batch.clone()))).name(APPEND).await.is_err() {
                 self.cancellation.cancel();
             }
@@ -266,7 +266,7 @@ impl<'c> Log<'c> {
         self.wakes.hold();
         for done in done {
             match done {
-                // Ignored: the call that made the request may have been dropped.
+                // Fails if the call that made the request has been dropped.
                 Done::Confirmed(sender) => drop(sender.send(())),
                 Done::Asked(id, sender) => {
                     if let Some(question) = self.waits.question(&id) {
@@ -281,11 +281,11 @@ impl<'c> Log<'c> {
     fn add(&mut self, request: EngineRequest, appended: &mut Appended) {
         let (entry, done) = match request {
             EngineRequest::Begin(confirmed) => {
-                // Ignored: the call may have been dropped meanwhile.
+                // Fails if the call has been dropped.
                 let _ = confirmed.send(());
                 return;
             }
-            // The next look takes it into account.
+            // The next iteration takes it into account.
             EngineRequest::End => return,
             EngineRequest::Record(step, done) => {
                 appended.bytes += step.get().len();
@@ -319,7 +319,7 @@ impl<'c> Log<'c> {
         appended.done.extend(done);
     }
 
-    /// Counts the invalid answers, which are asked for again in each attempt.
+    /// Counts the invalid answers; each attempt asks for these again.
     fn asked(&mut self, asked: PromiseSpec) -> ShownRequest {
         let digest = asked.digest();
         let PromiseSpec { key, kind, request: shown, is_repeated, .. } = asked;

@@ -1,4 +1,4 @@
-//! Tells the engine where the application listens.
+//! Registers the address of the application with the engine.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::ServiceError;
 use crate::base::error::chain;
 
-/// How often an engine that cannot be reached is tried again, once per second: it may start at the same time.
+/// The number of attempts to reach the engine, once per second, since it may start at the same time.
 const ATTEMPTS: usize = 30;
 
 /// Registers the deployment at `uri` with the engine whose administration listens at `admin`.

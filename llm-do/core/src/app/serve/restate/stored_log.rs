@@ -1,4 +1,4 @@
-//! Reads the log of a run from the engine as it grows, for those who watch it.
+//! Reads the log of a run from the engine as it grows, to show its events.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,11 +16,11 @@ struct JournalEntry {
     entry_json: Option<String>,
 }
 
-/// What a log has more than at an earlier time.
+/// The new entries of a log.
 #[derive(Debug)]
 pub(in crate::app::serve) struct Appended(Vec<JournalEntry>);
 
-/// How far the log of a run was read.
+/// The position up to which the log of a run was read.
 #[derive(Debug, Default)]
 pub(in crate::app::serve) struct LogReader {
     /// The index of the last entry in the engine's journal.
@@ -41,19 +41,29 @@ impl EngineClient {
     }
 }
 
-/// Returns the entries that the engine keeps as the value of one command; `None` for the values of other commands.
+/// Returns the entries in the value of a command of the engine; `None` for values of other commands.
 fn batch(json: &str) -> Option<Vec<Entry>> {
     let value: Value = serde_json::from_str(json).ok()?;
-    let result = &value["Notification"]["Completion"]["Run"]["result"]["Success"];
-    let bytes = match result {
-        Value::String(text) => STANDARD.decode(text).ok()?,
-        bytes => serde_json::from_value(bytes.clone()).ok()?,
-    };
-    serde_json::from_slice(&bytes).ok()
+    serde_json::from_slice(&bytes(&value["Notification"]["Completion"]["Run"]["result"]["Success"])?).ok()
+}
+
+/// Returns bytes as the engine writes them in JSON.
+pub(super) fn bytes(value: &Value) -> Option<Vec<u8>> {
+    match value {
+        Value::String(text) => STANDARD.decode(text).ok(),
+        bytes => serde_json::from_value(bytes.clone()).ok(),
+    }
+}
+
+impl Appended {
+    /// Returns the entries, in their order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.0.iter().filter_map(|entry| batch(entry.entry_json.as_deref()?)).flatten()
+    }
 }
 
 impl LogReader {
-    /// Returns how the run ended, if it has.
+    /// Returns the outcome of the run, if it has ended.
     pub(in crate::app::serve) fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a run waits for in the engine: times, people, and calls that run as invocations of their own.
+//! The waits of a run in the engine: times, people, and calls that run as separate invocations.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -17,12 +17,12 @@ use super::names::Names;
 
 type Durable<'c> = Pin<Box<dyn DurableFuture<Output = Option<Value>> + Send + 'c>>;
 
-/// What is waited for.
+/// The target of a wait.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WaitId {
     Time(Arc<str>),
     Call(Arc<str>),
-    /// A question: another one for another text, and after each invalid answer.
+    /// A question; the id differs for each text, and after each invalid answer.
     Answer {
         key: Arc<str>,
         repeats: u32,
@@ -42,7 +42,7 @@ impl WaitId {
     }
 }
 
-/// Who gets the answer to a wait.
+/// The receiver of the result of a wait.
 #[derive(Debug)]
 pub(super) enum Waiter {
     Time(oneshot::Sender<()>),
@@ -52,7 +52,7 @@ pub(super) enum Waiter {
 }
 
 impl Waiter {
-    /// Ignores errors, here and below: the call that waits may have been dropped.
+    /// Sends the result. Errors are ignored here and below, since the waiting call may have been dropped.
     fn send(self, value: Option<Value>) {
         match self {
             Self::Time(sender) => drop(sender.send(())),
@@ -64,13 +64,13 @@ impl Waiter {
 
 #[derive(Debug)]
 struct Wait {
-    state: State,
+    state: WaitState,
     /// The id of the question in the inbox.
     question: Option<String>,
 }
 
 #[derive(Debug)]
-enum State {
+enum WaitState {
     Open(Option<Waiter>),
     Over(Option<Value>),
 }
@@ -80,9 +80,9 @@ pub(super) struct Waits<'c> {
     ctx: &'c ContextInternal,
     names: &'c Names,
     futures: DurableFuturesUnordered<Durable<'c>>,
-    /// By the index of the future.
+    /// The waits, by the index of the future.
     started: Vec<Wait>,
-    /// The newest wait of each id that is not forgotten.
+    /// The newest wait for each id that is not forgotten.
     by_id: HashMap<WaitId, usize>,
 }
 
@@ -95,7 +95,7 @@ impl<'c> Waits<'c> {
         self.by_id.contains_key(id)
     }
 
-    /// Returns whether nothing in the engine is waited for.
+    /// Returns whether no wait is open.
     pub(super) fn is_empty(&self) -> bool {
         self.futures.is_empty()
     }
@@ -105,7 +105,7 @@ impl<'c> Waits<'c> {
         self.push(WaitId::Time(key), Box::pin(sleep), None);
     }
 
-    /// Asks a person: the question goes to the inbox.
+    /// Asks a person, by sending the question to the inbox.
     pub(super) fn ask(&mut self, run: &str, asked: &ShownRequest) {
         let (awakeable, answer) = self.ctx.awakeable::<Json<Value>>();
         let question = json!({ "id": &awakeable, "run": run, "asked": asked });
@@ -123,19 +123,19 @@ impl<'c> Waits<'c> {
     fn push(&mut self, id: WaitId, future: Durable<'c>, question: Option<String>) {
         self.futures.push(future);
         self.by_id.insert(id, self.started.len());
-        self.started.push(Wait { state: State::Open(None), question });
+        self.started.push(Wait { state: WaitState::Open(None), question });
     }
 
-    /// Sets who gets the value of a wait, which may be there already.
+    /// Sets the receiver of the result of a wait, which may have arrived already.
     pub(super) fn set_waiter(&mut self, id: &WaitId, waiter: Waiter) {
         let Some(&index) = self.by_id.get(id) else { return };
         match &mut self.started[index].state {
-            State::Over(value) => waiter.send(value.clone()),
-            State::Open(open) => *open = Some(waiter),
+            WaitState::Over(value) => waiter.send(value.clone()),
+            WaitState::Open(open) => *open = Some(waiter),
         }
     }
 
-    /// Waits until the first wait is over, and passes its value on.
+    /// Waits until the first wait has ended, and sends its result.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl<'c> Waits<'c> {
     pub(super) async fn next(&mut self) -> Result<(), TerminalError> {
         let Some((index, value)) = self.futures.next().await? else { return Ok(()) };
         let state = &mut self.started[index].state;
-        if let State::Open(Some(waiter)) = std::mem::replace(state, State::Over(value.clone())) {
+        if let WaitState::Open(Some(waiter)) = std::mem::replace(state, WaitState::Over(value.clone())) {
             waiter.send(value);
         }
         Ok(())
@@ -157,19 +157,19 @@ impl<'c> Waits<'c> {
     /// Returns the questions in the inbox that have no answer.
     pub(super) fn open_questions(&self) -> Vec<String> {
         let known = self.by_id.values().map(|&index| &self.started[index]);
-        let open = known.filter(|wait| matches!(wait.state, State::Open(_)));
+        let open = known.filter(|wait| matches!(wait.state, WaitState::Open(_)));
         let mut open: Vec<_> = open.filter_map(|wait| wait.question.clone()).collect();
-        // In the order of the ids, since that of a map differs in each process.
+        // Sorted, since the order of a map differs in each process.
         open.sort_unstable();
         open
     }
 
-    /// Forgets what was waited for under these keys, whose records are forgotten: a run that waits again starts a new wait.
+    /// Forgets the waits with these keys, whose records are forgotten; a run that waits again starts a new wait.
     pub(super) fn forget(&mut self, keys: &[Arc<str>]) {
         self.by_id.retain(|id, _| !keys.contains(id.key()));
     }
 
-    /// Removes questions from the inbox, and forgets them: a run that asks again needs a new one.
+    /// Removes questions from the inbox, and forgets them; a run that asks again needs a new question.
     pub(super) fn withdraw(&mut self, questions: &[String]) {
         for question in questions {
             let started = &self.started;
@@ -179,7 +179,7 @@ impl<'c> Waits<'c> {
     }
 }
 
-/// Returns an answer, or a value that is not one if it was rejected without the inbox.
+/// Returns an answer, or an invalid value if it was rejected without the inbox.
 fn or_rejection(answer: Result<Json<Value>, TerminalError>) -> Value {
     answer.map_or_else(|error| json!({ "rejected": error.message() }), |Json(answer)| answer)
 }

@@ -1,4 +1,4 @@
-//! Watches the runs of an application in the engine: one question at a time for all of them.
+//! Watches the runs of an application in the engine, with one request at a time for all of them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -10,14 +10,14 @@ use super::client::{EngineClient, EngineError, Invocation};
 use super::inbox::OpenQuestion;
 use crate::base::mutex::IgnorePoison;
 
-/// How often the engine is asked.
+/// How often the engine is queried.
 const POLL: Duration = Duration::from_millis(500);
 
-/// What the engine keeps of the runs that are watched, as of the last look.
+/// The engine's data about the watched runs, as of the last query.
 #[derive(Clone, Debug, Default)]
 pub(in crate::app::serve) struct Seen {
     pub(in crate::app::serve) runs: HashMap<String, Invocation>,
-    /// What each run asks.
+    /// The questions of each run.
     pub(in crate::app::serve) questions: HashMap<String, Vec<OpenQuestion>>,
 }
 
@@ -47,10 +47,10 @@ impl EngineWatch {
         Watched { watch: self.clone(), id, seen: self.seen.subscribe() }
     }
 
-    /// Looks again and again; never returns.
+    /// Queries the engine repeatedly; never returns.
     pub(in crate::app::serve) async fn run(&self) {
         loop {
-            // After an error, the next look may succeed.
+            // After an error, the next query may succeed.
             if let Ok(seen) = self.look().await {
                 self.seen.send_replace(Arc::new(seen));
             }

@@ -1,4 +1,4 @@
-//! Those outside of the processes: clients that add runs, people who answer, and the observer of the ends.
+//! The environment of the processes: clients that add runs, people who answer, and the observer of the ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::observe::database::simulated::{Condition, SimulatedFile};
 
 /// How often runs are added.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long an end is looked for: longer than a process may stall between the end and the commit.
+/// The maximum age of an observed end: longer than a process may stall between the end and the commit.
 const WINDOW: Duration = Duration::from_secs(80);
 
 /// Adds all runs, at an even rate.
@@ -73,7 +73,7 @@ pub(super) async fn answer_questions(seed: u64, file: SimulatedFile, clock: Simu
     }
 }
 
-/// Compares runs that have ended with what they should have done.
+/// Compares runs that have ended with their plan.
 pub(super) fn look_for_ends(file: &SimulatedFile, world: &World, clock: SimulatedClock) {
     let since = clock.now().checked_sub(WINDOW).unwrap().as_millisecond();
     let ended = file.read(|connection| {
@@ -93,9 +93,9 @@ pub(super) fn look_for_ends(file: &SimulatedFile, world: &World, clock: Simulate
     }
 }
 
-/// Returns how many effects of a run are recorded, each under a key of its own.
+/// Returns the number of recorded effects of a run, each under a separate key.
 fn recorded_effects(file: &SimulatedFile, run: i64) -> u32 {
-    // `CROSS JOIN`: from the list to its records; the other way round, the records of all runs would be read.
+    // `CROSS JOIN` makes SQLite read the list first; otherwise it would read the records of all runs.
     let sql = "WITH RECURSIVE list (record) AS (
                    SELECT last FROM journal_runs WHERE run = ?1 AND last > 0
                    UNION ALL SELECT previous FROM list CROSS JOIN journal_records USING (record) WHERE previous > 0)

@@ -1,4 +1,4 @@
-//! What a run does, by its number.
+//! The plan of a run, by its number.
 
 use fastrand::Rng;
 
@@ -6,7 +6,7 @@ use fastrand::Rng;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Effect,
-    /// Two effects at one time.
+    /// Two concurrent effects.
     Together,
     /// A wait for a time, in seconds.
     Sleep(u64),

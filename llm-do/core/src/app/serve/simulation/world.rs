@@ -1,4 +1,4 @@
-//! What is outside of the service: it carries effects out, and notes what must not happen.
+//! The environment of the service: it carries effects out, and records violations.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,11 +14,11 @@ use crate::observe::database::simulated::{Condition, SimulatedFile};
 #[derive(Clone)]
 pub(super) struct World {
     file: SimulatedFile,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<WorldState>>,
 }
 
 #[derive(Default)]
-struct State {
+struct WorldState {
     /// The runs that have not been seen to end.
     runs: BTreeMap<u32, Run>,
     figures: Figures,
@@ -42,7 +42,7 @@ pub(super) struct Figures {
     pub(super) effects: u64,
     /// Requests for effects under a key that was carried out already: the process was interrupted before it recorded that.
     pub(super) requested_again: u64,
-    /// How often a process continued a run that another had not set aside.
+    /// How often a process continued a run that another process had not suspended.
     pub(super) takeovers: u64,
 }
 
@@ -58,7 +58,7 @@ impl World {
         Self { file, state: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WorldState> {
         self.state.lock().ignore_poison()
     }
 
@@ -78,7 +78,7 @@ impl World {
         Attempt { world: self.clone(), run, condition }
     }
 
-    /// Carries an effect out once per key, as a service does that gets the key with the request.
+    /// Carries an effect out once per key, as a service does that receives the key with the request.
     pub(super) fn request(&self, run: u32, effect: u32, key: &str) {
         let is_recorded = || self.file.read(|connection| is_recorded(connection, key));
         let mut state = self.lock();
@@ -163,7 +163,7 @@ fn is_recorded(connection: &Connection, key: &str) -> rusqlite::Result<bool> {
 
 impl Drop for Attempt {
     fn drop(&mut self) {
-        // A process that died or hangs sets nothing aside.
+        // A process that died or stalls suspends no run.
         if *self.condition.borrow() == Condition::Running
             && let Some(run) = self.world.lock().runs.get_mut(&self.run)
         {

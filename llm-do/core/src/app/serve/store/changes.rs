@@ -1,4 +1,4 @@
-//! Notifies those who wait for writes: the engine, and the streams of events.
+//! Notifies the engine and the streams of events of writes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::base::mutex::IgnorePoison;
 
-/// What a write changes.
+/// The change of a write.
 #[derive(Clone, Debug)]
 pub(super) enum Changed {
     /// Runs may be started, resumed or cancelled.
@@ -19,7 +19,7 @@ pub(super) enum Changed {
     All,
 }
 
-/// Who waits for writes.
+/// The receivers of notifications.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
     queue: Arc<watch::Sender<()>>,

@@ -1,4 +1,4 @@
-//! Conversations: what each of them remembers.
+//! Conversations, with their stored state.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl ChatRow {
 }
 
 impl Store {
-    /// Adds a chat that remembers nothing yet.
+    /// Adds a chat with an empty state.
     pub(in crate::app::serve) async fn insert_chat(
         &self,
         id: String,
@@ -65,13 +65,13 @@ impl Store {
         self.database.write(move |tx| tx.execute(sql, params![Millis(before), limit])).await
     }
 
-    /// Lists chats, the latest first, without what they remember: only with what they used.
+    /// Lists chats, the latest first, with their usage, and without their state.
     pub(in crate::app::serve) async fn chats(
         &self,
         tenant: Option<Arc<str>>,
         limit: u32,
     ) -> Result<Vec<ChatRow>, StoreError> {
-        // Or else no index could serve it.
+        // Without a separate condition, SQLite could not use the index.
         let condition = if tenant.is_some() { "tenant = ?2" } else { "?2 IS NULL" };
         let sql = format!(
             "SELECT id, tenant, entry, created, updated, json_object('usage', json_extract(state, '$.usage')) AS state

@@ -10,9 +10,9 @@ use crate::base::usage::RunUsage;
 use crate::observe::event::{EffectLog, Event};
 use crate::observe::journal::Fence;
 
-/// How many events are read together at most.
+/// The maximum number of events that are read together.
 const EVENT_BATCH: u32 = 500;
-/// The maximum size of events that are read together, in bytes: each open stream holds as many while its client reads.
+/// The maximum size of events that are read together, in bytes, which each open stream holds while its client reads.
 pub(super) const EVENT_BATCH_BYTES: u64 = 256 << 10;
 
 /// The events of calls that start and end. A text that contains these words has escaped quotes.
@@ -24,7 +24,7 @@ pub(super) fn effects(connection: &rusqlite::Connection, run: &str) -> rusqlite:
     let mut statement = connection.prepare_cached(CALLS)?;
     let mut rows = statement.query([run])?;
     let mut log = EffectLog::default();
-    // One by one: the events of a long run do not fit into memory.
+    // Read one by one, since the events of a long run may not fit into memory.
     while let Some(row) = rows.next()? {
         let event: String = row.get(0)?;
         if let Ok(event) = serde_json::from_str::<Event>(&event) {

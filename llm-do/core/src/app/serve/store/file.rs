@@ -10,7 +10,7 @@ use crate::observe::database::DatabaseFile;
 use crate::observe::event::EffectLog;
 use crate::observe::journal::{Record, read_records};
 
-/// The file of a service, which may be running or not. Nothing is written.
+/// The file of a service, which may be running or not. It is opened for reading only.
 #[derive(Debug)]
 pub(in crate::app::serve) struct StoreFile(DatabaseFile);
 
@@ -18,6 +18,11 @@ impl StoreFile {
     /// Opens the file. Blocks, as do the other functions.
     pub(in crate::app::serve) fn open(path: &Path) -> Result<Self, StoreError> {
         DatabaseFile::open(path, &COMPONENT).map(Self)
+    }
+
+    /// Opens the file; `None` if it has no tables of a service.
+    pub(in crate::app::serve) fn find(path: &Path) -> Result<Option<Self>, StoreError> {
+        Ok(DatabaseFile::find(path, &COMPONENT)?.map(Self))
     }
 
     /// Lists runs, the latest first.
@@ -35,11 +40,11 @@ impl StoreFile {
         self.0.read(|connection| read_records(connection, id))
     }
 
-    /// Returns a run with what it asked, up to `limit`.
+    /// Returns a run with its questions, up to `limit`.
     pub(in crate::app::serve) fn run(&self, id: &str, limit: u32) -> Result<Option<(RunRow, Vec<Wait>)>, StoreError> {
         self.0.read(|connection| {
             let Some(run) = runs::find(connection, id)? else { return Ok(None) };
-            let waits = waits::of(connection, &run.id, limit)?;
+            let waits = waits::of_run(connection, &run.id, limit)?;
             Ok(Some((run, waits)))
         })
     }

@@ -15,6 +15,7 @@ use super::{Json, Millis, Store, StoreError};
 use crate::app::serve::access::Quota;
 use crate::base::usage::RunUsage;
 use crate::plane::dispatch::fresh_id;
+use crate::plane::registry::Application;
 
 /// A run to be started.
 #[derive(Clone, Debug)]
@@ -77,7 +78,7 @@ impl NewRun {
 }
 
 impl Store {
-    /// Adds a run, unless its key is known or a quota is used up: all in one transaction.
+    /// Adds a run in one transaction, unless its key is known or a quota is used up.
     pub(in crate::app::serve) async fn insert_run(&self, run: NewRun) -> Result<Inserted, StoreError> {
         self.change(Changed::Queue, move |tx| insert(tx, &run)).await
     }
@@ -102,13 +103,16 @@ fn insert(tx: &Transaction<'_>, new: &NewRun) -> rusqlite::Result<Inserted> {
         Ok(limit) => limit,
         Err(reached) => return Ok(Inserted::OverQuota(reached)),
     };
-    let sql = "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state,
-                   created, admitted)
-               VALUES (:id, :tenant, :client, :source, :entry, :arguments, :key, :chat, :cost_limit, :state, :created, :created)";
+    let sql =
+        "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state,
+                   created, admitted, version)
+               VALUES (:id, :tenant, :client, :source, :entry, :arguments, :key, :chat, :cost_limit, :state, :created,
+                   :created, :version)";
     tx.execute(sql, named_params! {
         ":id": new.id, ":tenant": &*new.tenant, ":client": &*new.client, ":source": Json(&new.source), ":entry": new.entry,
         ":arguments": Json(&new.arguments), ":key": new.idempotency_key, ":chat": new.chat,
         ":cost_limit": cost_limit.map(Json), ":state": RunState::Queued, ":created": Millis(new.now),
+        ":version": Application::current().version(),
     })?;
     find(tx, &new.id)?.map(Inserted::New).ok_or(rusqlite::Error::QueryReturnedNoRows)
 }
@@ -142,7 +146,7 @@ pub(super) fn admit(
     Ok(Ok(Some(quota.run_cost.map_or(limit, |run| run.min(limit)))))
 }
 
-/// Returns what the unfinished runs of a tenant may still cost.
+/// Returns the reserved cost of the unfinished runs of a tenant.
 fn reserved(tx: &Transaction<'_>, tenant: &str) -> rusqlite::Result<Money> {
     let sql = "SELECT cost_limit, usage FROM runs WHERE tenant = ? AND finished IS NULL AND cost_limit IS NOT NULL";
     let mut statement = tx.prepare_cached(sql)?;
@@ -160,7 +164,7 @@ fn unfinished(tx: &Transaction<'_>, tenant: &str) -> rusqlite::Result<u64> {
     tx.query_row(sql, [tenant], |row| row.get(0))
 }
 
-/// Returns what the runs of a tenant cost since they were admitted to the day of `now`.
+/// Returns the cost of the runs of a tenant since they were admitted to the day of `now`.
 fn cost_of_day(tx: &Transaction<'_>, tenant: &str, now: Timestamp) -> rusqlite::Result<Money> {
     let sql = "SELECT usage, cost_before FROM runs WHERE tenant = ? AND admitted >= ? AND usage IS NOT NULL";
     let mut statement = tx.prepare_cached(sql)?;
@@ -172,7 +176,7 @@ fn cost_of_day(tx: &Transaction<'_>, tenant: &str, now: Timestamp) -> rusqlite::
     costs.sum()
 }
 
-/// Returns when the day of `now` began, in UTC.
+/// Returns the start of the day of `now`, in UTC.
 pub(super) fn start_of_day(now: Timestamp) -> Timestamp {
     now.to_zoned(TimeZone::UTC).start_of_day().map_or(now, |day| day.timestamp())
 }

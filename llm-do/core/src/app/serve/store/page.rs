@@ -1,8 +1,9 @@
-//! A page of a list: of so many rows, and of so many bytes.
+//! A page of a list, limited in rows and bytes.
 
 use rusqlite::{Row, Rows};
 
-/// The maximum size of a page, in bytes of the parts that clients and runs chose: several lists may be read together.
+/// The maximum size of a page, in bytes of the parts that clients and runs chose, since several lists may be read
+/// concurrently.
 pub(super) const MAX_BYTES: u64 = 4 << 20;
 
 /// A page of a list.
@@ -15,7 +16,8 @@ pub(in crate::app::serve) struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Reads rows up to `limit`, which the statement has too, and up to the maximum of the sums of their columns `size`.
+    /// Reads rows up to `limit`, which the statement must contain too, and up to the maximum sum of their columns
+    /// `size`.
     pub(super) fn read(
         rows: Rows<'_>,
         limit: u32,
@@ -24,7 +26,7 @@ impl<T> Page<T> {
         Self::read_bytes(rows, limit, MAX_BYTES, read)
     }
 
-    /// The same, with a maximum of its own.
+    /// Like [`read`](Self::read), with a given maximum.
     pub(super) fn read_bytes(
         mut rows: Rows<'_>,
         limit: u32,

@@ -1,4 +1,4 @@
-//! The life of a run: claimed, set aside, put back, finished, cancelled.
+//! The life of a run: claimed, suspended, returned to the queue, finished, cancelled.
 
 use std::time::Duration;
 
@@ -14,28 +14,29 @@ use super::{Json, Millis, Store, StoreError};
 use crate::base::usage::RunUsage;
 use crate::observe::journal::{Fence, lease, promises, sqlite_tables};
 
-/// What a request to cancel a run met.
+/// The result of a request to cancel a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::app::serve) enum Cancelling {
     /// A process runs it, and will end it.
     Requested,
-    /// It ran nowhere, and is cancelled.
+    /// No process ran it, and it is cancelled.
     Done,
     AlreadyFinished,
     Unknown,
 }
 
-/// From the claims: many runs are running, and more have ended.
+/// Selected from the claims, since running and ended runs are more numerous.
 const OWN: &str = "
     SELECT id FROM journal_runs INDEXED BY journal_runs_owner CROSS JOIN runs USING (id)
     WHERE owner = ?1 AND state = 'running'";
 
-/// Those first whose claims lapsed first.
+/// Ordered by the time at which the claims lapsed.
 const LAPSED: &str = "
     SELECT id FROM journal_runs INDEXED BY journal_runs_claimed CROSS JOIN runs USING (id)
     WHERE owner IS NOT NULL AND owner <> ?1 AND expires <= ?2 AND state = 'running' ORDER BY expires LIMIT ?3";
 
-/// Two queries, so that each reads its index in order, and no more of it than it needs. SQLite would prefer that of the states, in
+/// Two queries, so that each reads only the required part of its index, in order. SQLite would prefer the index of the
+/// states, which also contains the runs that wait for a person.
 /// which are also the runs that wait for a person.
 const RUNNABLE: &str = "
     WITH free AS MATERIALIZED (
@@ -56,7 +57,7 @@ impl Store {
     /// Claims running runs whose process may have died, since its claim has lapsed, for `owner` and this time from `now` on; counts
     /// these deaths.
     ///
-    /// They are chosen in the transaction that claims them: processes that look at one time get different runs.
+    /// They are chosen in the transaction that claims them, so that concurrent processes get different runs.
     pub(in crate::app::serve) async fn take_over(
         &self,
         owner: &str,
@@ -65,7 +66,7 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<(String, Fence)>, StoreError> {
         let (owner, limit) = (owner.to_owned(), i64::try_from(limit).unwrap_or(i64::MAX));
-        // A read first: most looks find nothing, and writes wait for one another.
+        // Read first, since most calls find no run, and writes wait for each other.
         if self.ids(LAPSED, (owner.clone(), Millis(now), 1)).await?.is_empty() {
             return Ok(Vec::new());
         }
@@ -80,14 +81,14 @@ impl Store {
         self.database.write(claim).await
     }
 
-    /// Ends the claims of a process that has ended: they have lapsed now.
+    /// Ends the claims of a process that has ended, as if they lapsed now.
     pub(in crate::app::serve) async fn end_claims(&self, owner: &str, now: Timestamp) -> Result<(), StoreError> {
         let owner = owner.to_owned();
         self.change(Changed::Queue, move |tx| lease::lapse_all(tx, &owner, now)).await
     }
 
-    /// Returns the runs that the process `owner` may start or resume now, the oldest first: not those that another one has
-    /// claimed, since to try that would be a write.
+    /// Returns the runs that the process `owner` may start or resume now, oldest first, without runs that another
+    /// process has claimed, since trying to claim those would be a write.
     pub(in crate::app::serve) async fn runnable(
         &self,
         owner: &str,
@@ -108,7 +109,8 @@ impl Store {
             .await
     }
 
-    /// Marks a run as running and returns it; `None` if it has finished meanwhile, or if another process has claimed it.
+    /// Marks a run as running and returns it; `None` if it has finished in the meantime, or if another process has
+    /// claimed it.
     pub(in crate::app::serve) async fn begin(
         &self,
         id: &str,
@@ -126,10 +128,11 @@ impl Store {
         begun.await
     }
 
-    /// Puts a run back whose last record had this number when the run was found to wait: it waits for its answers and for `wake`.
+    /// Suspends a run whose last record had the number `recorded` when it only waited: it waits for its answers and for
+    /// `wake`.
     ///
-    /// An answer may have come in the moment in which the run was set aside. If it is recorded, that is a later record; or else,
-    /// its key is not `known`. The run then waits for a process.
+    /// An answer may have arrived while the run was suspended. Then there is either a later record, or a promise whose
+    /// key is not in `known`, and the run returns to the queue.
     pub(in crate::app::serve) async fn park(
         &self,
         id: &str,
@@ -148,11 +151,11 @@ impl Store {
             let mut statement = tx.prepare_cached(sql)?;
             let answered: Vec<String> = statement.query_map([&id], |row| row.get(0))?.collect::<Result<_, _>>()?;
             let number = number(tx, &id)?;
-            // What the run wrote before it was set aside is written before this.
+            // The writes of the run before it was suspended have been committed before this.
             let last = number.map(|number| sqlite_tables::last(tx, number)).transpose()?;
             let has_progressed = last != Some(recorded);
             let can_continue = has_progressed || answered.iter().any(|key| !known.contains(key));
-            // Or else it would be lost if the run is cancelled while it waits.
+            // Otherwise the usage would be lost if the run is cancelled while it waits.
             let (usage, _) = raised(tx, &id, &usage)?;
             let sql = "UPDATE runs SET wake = ?2, usage = ?4,
                        state = CASE WHEN ?3 OR is_cancelled THEN 'queued' ELSE 'waiting' END
@@ -182,7 +185,7 @@ impl Store {
         added.await
     }
 
-    /// Puts a run back into the queue, such as when its process ends, with what it used if that is known here.
+    /// Returns a run to the queue, for example when its process ends, with its usage if that is known here.
     pub(in crate::app::serve) async fn requeue(
         &self,
         id: &str,
@@ -202,8 +205,8 @@ impl Store {
         requeued.await.map(drop)
     }
 
-    /// Ends the claim of a process on a run, which goes back into the queue if it has not ended: a run without a claim is not
-    /// running.
+    /// Ends the claim of a process on a run. If the run has not ended, it returns to the queue, since a run without a
+    /// claim is not running.
     pub(in crate::app::serve) async fn release(&self, id: &str, fence: Fence) -> Result<(), StoreError> {
         let id = id.to_owned();
         let sql = "UPDATE runs SET state = 'queued' WHERE id = ? AND state = 'running'";
@@ -217,8 +220,8 @@ impl Store {
         released.await
     }
 
-    /// Records how a run ended, with what its chat remembers if that has changed, and withdraws what it waited for; returns false
-    /// if another process has claimed the run.
+    /// Records the outcome of a run, with the state of its chat if that has changed, and withdraws its questions;
+    /// returns false if another process has claimed the run.
     pub(in crate::app::serve) async fn finish(
         &self,
         id: &str,
@@ -242,7 +245,7 @@ impl Store {
         finished.await
     }
 
-    /// Records that a run cannot be begun, without reading it.
+    /// Records that a run cannot be started, without reading it.
     pub(in crate::app::serve) async fn fail(
         &self,
         id: &str,
@@ -257,7 +260,7 @@ impl Store {
         self.change(changed, fail).await
     }
 
-    /// Requests that a run ends.
+    /// Requests the end of a run.
     pub(in crate::app::serve) async fn cancel(&self, id: &str, now: Timestamp) -> Result<Cancelling, StoreError> {
         let id = id.to_owned();
         let cancelling = self.change(Changed::QueueAndRun(id.clone()), move |tx| {
@@ -275,22 +278,22 @@ impl Store {
         cancelling.await
     }
 
-    /// Returns the running runs that a client wants cancelled.
+    /// Returns the running runs whose cancellation was requested.
     pub(in crate::app::serve) async fn cancel_requested(&self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT id FROM runs INDEXED BY runs_to_cancel WHERE is_cancelled = 1 AND finished IS NULL AND state = 'running'";
         self.ids(sql, []).await
     }
 }
 
-/// Counts that a process died in a run. A run that has recorded a finished effect since the last death makes progress: its count
-/// begins again.
+/// Counts the death of a process in a run. If the run has recorded a finished effect since the last death, it makes
+/// progress, and its count restarts.
 fn count_death(tx: &Transaction<'_>, id: &str, fence: Fence) -> rusqlite::Result<()> {
     let last = sqlite_tables::last_effect(tx, fence.run)?;
     let sql = "UPDATE runs SET deaths = CASE WHEN last_effect = ?2 THEN deaths + 1 ELSE 1 END, last_effect = ?2 WHERE id = ?1";
     tx.prepare_cached(sql)?.execute(params![id, last]).map(drop)
 }
 
-/// Records how a run ended: from then on counts also how long its chat is kept.
+/// Records the outcome of a run; the retention of its chat counts from this time too.
 fn finish(
     tx: &Transaction<'_>,
     id: &str,

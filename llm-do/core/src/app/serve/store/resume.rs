@@ -1,4 +1,4 @@
-//! Runs that failed or were cancelled go on.
+//! Resumes runs that failed or were cancelled.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
@@ -10,7 +10,7 @@ use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError};
 use crate::app::serve::access::Quota;
 
-/// What a request to resume a run met.
+/// The result of a request to resume a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::app::serve) enum Resuming {
     Done,
@@ -18,13 +18,13 @@ pub(in crate::app::serve) enum Resuming {
     NotResumable,
     /// Its chat has another unfinished run.
     ChatBusy(String),
-    /// A later message of its chat has succeeded, so it would not continue from where it began.
+    /// A later message of its chat has succeeded, so the run could not continue from its beginning.
     ChatWentOn,
     OverQuota(QuotaReached),
 }
 
 impl Store {
-    /// Puts a failed or cancelled run back into the queue, unless a quota of the client that resumes it is used up.
+    /// Returns a failed or cancelled run to the queue, unless a quota of the client that resumes it is used up.
     pub(in crate::app::serve) async fn resume(
         &self,
         id: &str,
@@ -52,7 +52,7 @@ fn resume(tx: &Transaction<'_>, id: &str, quota: Quota, now: Timestamp) -> rusql
         Ok(limit) => limit,
         Err(reached) => return Ok(Resuming::OverQuota(reached)),
     };
-    // A run of an earlier day spends the money of this one from now on.
+    // The further cost of a run of an earlier day counts for this day.
     let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0, deaths = 0,
                cost_limit = coalesce(?2, cost_limit), admitted = CASE WHEN admitted < ?3 THEN ?4 ELSE admitted END,
                cost_before = CASE WHEN admitted < ?3 THEN ?5 ELSE cost_before END WHERE id = ?1";

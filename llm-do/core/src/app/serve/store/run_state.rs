@@ -1,4 +1,4 @@
-//! What started a run, where it is in its life, and how it ended.
+//! The source, the state and the outcome of a run.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where a run is in its life.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "::schemars")]
@@ -16,7 +16,7 @@ pub enum RunState {
     Queued,
     /// A process runs it.
     Running,
-    /// It waits for a decision, an answer or a time; it takes no memory once it is set aside.
+    /// It waits for a decision, an answer or a time; once it is suspended, it takes no memory.
     Waiting,
     /// It returned a result.
     Succeeded,
@@ -72,7 +72,7 @@ impl FromSql for RunState {
     }
 }
 
-/// What started a run.
+/// The source of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[schemars(crate = "::schemars")]
@@ -94,7 +94,7 @@ pub(in crate::app::serve) enum Source {
     },
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::app::serve) enum Outcome {

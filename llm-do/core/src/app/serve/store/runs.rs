@@ -18,7 +18,7 @@ use crate::observe::journal::delete_run;
 /// The columns that [`RunRow`] is read from.
 const COLUMNS: &str = "
     id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, finished, wake,
-    attempts, deaths, worked, is_cancelled, counted,
+    attempts, deaths, worked, is_cancelled, counted, version,
     (SELECT owner FROM journal_runs AS claim WHERE claim.id = runs.id) AS process,
     (SELECT expires FROM journal_runs AS claim WHERE claim.id = runs.id) AS process_until,
     state = 'running' AND EXISTS (SELECT 1 FROM waits WHERE waits.run = runs.id AND waits.answer IS NULL
@@ -39,11 +39,11 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) arguments: Value,
     pub(in crate::app::serve) chat: Option<String>,
     pub(in crate::app::serve) cost_limit: Option<Money>,
-    /// For the engine: a run that has just asked a person is running, until it is set aside.
+    /// The state for the engine: a run that has just asked a person is running, until it is suspended.
     pub(in crate::app::serve) state: RunState,
-    /// Whether a person has not answered what it asked, although it runs.
+    /// Whether the run has an unanswered question, although it is running.
     is_asking: bool,
-    /// The process that has claimed it, and until when.
+    /// The process that has claimed it, and the end of the claim.
     pub(in crate::app::serve) process: Option<String>,
     pub(in crate::app::serve) process_until: Option<Timestamp>,
     pub(in crate::app::serve) outcome: Option<Outcome>,
@@ -53,19 +53,23 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) finished: Option<Timestamp>,
     pub(in crate::app::serve) wake: Option<Timestamp>,
     pub(in crate::app::serve) attempts: u64,
-    /// How many processes died in it since it last recorded a finished effect.
+    /// The number of processes that died in it since its last recorded finished effect.
     pub(in crate::app::serve) deaths: u32,
-    /// How long processes worked on it.
+    /// The time that processes worked on it.
     pub(in crate::app::serve) worked: Duration,
     pub(in crate::app::serve) is_cancelled: bool,
-    /// What it had used when it last ended.
+    /// The usage when it last ended.
     pub(in crate::app::serve) counted: RunUsage,
+    /// The version of the program that accepted it; `None` for runs of earlier versions of this crate.
+    pub(in crate::app::serve) version: Option<String>,
 }
 
 /// What a list of runs contains.
 #[derive(Clone, Debug, Default)]
 pub(in crate::app::serve) struct Filter {
-    pub(in crate::app::serve) tenant: Option<Arc<str>>,
+    /// Whose runs the client may see.
+    pub(in crate::app::serve) scope: Option<Arc<str>>,
+    pub(in crate::app::serve) tenant: Option<String>,
     pub(in crate::app::serve) state: Option<RunState>,
     pub(in crate::app::serve) entry: Option<String>,
     pub(in crate::app::serve) chat: Option<String>,
@@ -73,6 +77,10 @@ pub(in crate::app::serve) struct Filter {
     pub(in crate::app::serve) before: Option<String>,
     /// Only runs that were started at this time or later.
     pub(in crate::app::serve) since: Option<Timestamp>,
+    /// Only runs that were started before this time.
+    pub(in crate::app::serve) until: Option<Timestamp>,
+    /// Only runs that a program of this version accepted.
+    pub(in crate::app::serve) version: Option<String>,
     pub(in crate::app::serve) limit: u32,
 }
 
@@ -103,12 +111,13 @@ impl RunRow {
             worked: Duration::from_millis(row.get("worked")?),
             is_cancelled: row.get("is_cancelled")?,
             counted: row.get::<_, Option<Json<_>>>("counted")?.map(|Json(usage)| usage).unwrap_or_default(),
+            version: row.get("version")?,
         })
     }
 }
 
 impl RunRow {
-    /// Returns the state as people see it: a run waits from the moment at which it asks.
+    /// Returns the state for people: a run waits from the moment at which it asks.
     pub(in crate::app::serve) fn shown_state(&self) -> RunState {
         if self.is_asking { RunState::Waiting } else { self.state }
     }
@@ -125,7 +134,7 @@ impl Store {
         self.database.read(move |connection| find(connection, &id)).await
     }
 
-    /// Returns the state of a run without reading the rest of it.
+    /// Returns the state of a run without reading its other columns.
     pub(in crate::app::serve) async fn state(&self, id: &str) -> Result<Option<RunState>, StoreError> {
         let id = id.to_owned();
         let read = move |connection: &rusqlite::Connection| {
@@ -140,7 +149,7 @@ impl Store {
         self.database.read(move |connection| list(connection, &filter)).await
     }
 
-    /// Returns how many runs are in each state.
+    /// Returns the number of runs in each state.
     pub(in crate::app::serve) async fn counts(&self) -> Result<Vec<(RunState, u64)>, StoreError> {
         let sql = "SELECT state, count(*) FROM runs GROUP BY state";
         self.database
@@ -152,7 +161,7 @@ impl Store {
             .await
     }
 
-    /// Deletes runs that finished before `before`, with all that belongs to them; returns their number.
+    /// Deletes runs that finished before `before`, with all of their data; returns their number.
     pub(in crate::app::serve) async fn expire(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
         self.database
             .write(move |tx| {
@@ -164,6 +173,7 @@ impl Store {
                 };
                 for id in &ids {
                     tx.execute("DELETE FROM events WHERE run = ?", [id])?;
+                    tx.execute("DELETE FROM messages WHERE run = ?", [id])?;
                     tx.execute("DELETE FROM runs WHERE id = ?", [id])?;
                     number(tx, id)?.map_or(Ok(()), |number| delete_run(tx, number))?;
                 }
@@ -173,21 +183,24 @@ impl Store {
     }
 }
 
-/// Only conditions that are given are in the text, or else no index could serve it.
+/// Only given conditions are in the statement, since otherwise SQLite could not use an index.
 pub(super) fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Page<RunRow>> {
-    let created = filter.since.map(Millis);
+    let (since, until) = (filter.since.map(Millis), filter.until.map(Millis));
     let in_state = match filter.state {
         Some(RunState::Waiting) => format!("id IN (SELECT id FROM runs WHERE state = ? UNION ALL {ASKING})"),
         Some(RunState::Running) => format!("state = ? AND id NOT IN ({ASKING})"),
         _ => "state = ?".to_owned(),
     };
-    let conditions: [Option<(&str, &dyn ToSql)>; 6] = [
+    let conditions: [Option<(&str, &dyn ToSql)>; 9] = [
+        filter.scope.as_ref().map(|scope| ("tenant = ?", scope as _)),
         filter.tenant.as_ref().map(|tenant| ("tenant = ?", tenant as _)),
         filter.state.as_ref().map(|state| (in_state.as_str(), state as _)),
         filter.entry.as_ref().map(|entry| ("entry = ?", entry as _)),
         filter.chat.as_ref().map(|chat| ("chat = ?", chat as _)),
         filter.before.as_ref().map(|before| ("id < ?", before as _)),
-        created.as_ref().map(|created| ("created >= ?", created as _)),
+        since.as_ref().map(|since| ("created >= ?", since as _)),
+        until.as_ref().map(|until| ("created < ?", until as _)),
+        filter.version.as_ref().map(|version| ("version = ?", version as _)),
     ];
     let conditions: Vec<_> = conditions.into_iter().flatten().collect();
     let texts = conditions.iter().map(|(text, _)| format!("AND {text} "));

@@ -9,11 +9,12 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use super::{Millis, Store, StoreError};
 use crate::base::mutex::IgnorePoison;
 
-/// The names and rules of the schedules that this process has begun with.
+/// The names and rules of the schedules that this process has begun.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BegunSchedules(Arc<Mutex<HashSet<(String, String)>>>);
 
-/// Adds a schedule. One that is known counts from now if a process has begun with another rule of it meanwhile: its revision is
+/// Adds a schedule. A known one counts from now if another process has begun with a different rule of it in the
+/// meantime: its revision is then not the highest.
 /// then not the highest.
 const BEGIN: &str = "
     INSERT INTO schedules (name, rule, last, revision)
@@ -22,10 +23,10 @@ const BEGIN: &str = "
     WHERE revision < excluded.revision - 1";
 
 impl Store {
-    /// Returns when a schedule last started a run; a new one, and one whose rule has changed, counts from `now`.
+    /// Returns when a schedule last started a run; for a new schedule or rule, returns `now`.
     ///
-    /// Whether the rule has changed is decided once in each process, or else two processes with different rules, such as while a
-    /// new version is deployed, would let the times of each other pass.
+    /// Each process checks once whether the rule has changed. Otherwise two processes with different rules, for example
+    /// while a new version is deployed, would make each other miss times.
     pub(in crate::app::serve) async fn last_start(
         &self,
         schedule: &str,
@@ -51,7 +52,7 @@ impl Store {
         Ok(last)
     }
 
-    /// Notes that a schedule started the run of a time.
+    /// Records that a schedule started the run of a time.
     pub(in crate::app::serve) async fn started(
         &self,
         schedule: &str,

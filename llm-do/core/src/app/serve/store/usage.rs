@@ -1,13 +1,14 @@
-//! What runs used so far.
+//! The stored usage of runs.
 
 use rusqlite::Transaction;
 
 use super::Json;
 use crate::base::usage::RunUsage;
 
-/// Returns what to store in the columns `usage` and `counted` of a run after an attempt that used this much.
+/// Returns the values for the columns `usage` and `counted` of a run after an attempt with this usage.
 ///
-/// Neither is ever lowered: an attempt that ends while it replays has repeated only a part of what earlier attempts used.
+/// Neither value is ever lowered: an attempt that ends while it replays has repeated only a part of the usage of
+/// earlier attempts.
 pub(super) fn raised(
     tx: &Transaction<'_>,
     run: &str,
@@ -18,7 +19,7 @@ pub(super) fn raised(
     statement.query_row([run], |row| Ok((raise(row.get(0)?), raise(row.get(1)?))))
 }
 
-/// Returns the usage that cost more; of two that cost the same, the one with more requests and calls.
+/// Returns the usage with the higher cost; with equal costs, the one with more requests and calls.
 fn larger(one: RunUsage, other: RunUsage) -> RunUsage {
     let size = |usage: &RunUsage| (usage.cost.known, usage.model.requests, usage.tool_calls);
     if size(&one) > size(&other) { one } else { other }

@@ -1,4 +1,4 @@
-//! What runs wait for: approvals and questions, which the journal stores before anybody is asked.
+//! The waits of runs for approvals and answers, which the journal stores before a person is asked.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::observe::journal::promises;
 const COLUMNS: &str = "waits.id, waits.run, runs.tenant, runs.entry, waits.kind, waits.request, waits.digest, waits.created, \
                        waits.answer, waits.answered_by, waits.answered, waits.is_withdrawn";
 
-/// What a run waits for.
+/// The kind of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "::schemars")]
@@ -32,7 +32,7 @@ impl WaitKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Approval => "approval",
-            // As the journal names the kind of the step.
+            // The name of the step's kind in the journal.
             Self::Question => "input",
         }
     }
@@ -54,7 +54,7 @@ impl FromSql for WaitKind {
     }
 }
 
-/// Something that a run waits for, as stored.
+/// A stored wait of a run.
 #[derive(Clone, Debug)]
 pub(in crate::app::serve) struct Wait {
     pub(in crate::app::serve) id: String,
@@ -81,13 +81,13 @@ pub(in crate::app::serve) struct WaitFilter {
     pub(in crate::app::serve) limit: u32,
 }
 
-/// What became of an answer.
+/// The result of an answer.
 #[derive(Debug)]
 pub(in crate::app::serve) enum AnswerOutcome {
     Done,
     /// Another answer was first.
     AlreadyAnswered(Wait),
-    /// The person saw something else than what is asked now.
+    /// The person saw a different request than the current one.
     Stale(Wait),
     /// The run no longer waits for it.
     Withdrawn,
@@ -118,7 +118,7 @@ fn find(connection: &rusqlite::Connection, id: &str) -> rusqlite::Result<Option<
     connection.prepare_cached(&sql)?.query_row([id], Wait::read).optional()
 }
 
-/// Only conditions that are given are in the text, or else no index could serve it.
+/// Only given conditions are in the statement, since otherwise SQLite could not use an index.
 fn list(connection: &rusqlite::Connection, filter: &WaitFilter) -> rusqlite::Result<Page<Wait>> {
     let WaitFilter { kind, tenant, after, limit } = filter;
     let after_this = "(waits.created, waits.id) > (SELECT created, id FROM journal_promises WHERE id = ?)";
@@ -139,9 +139,9 @@ fn list(connection: &rusqlite::Connection, filter: &WaitFilter) -> rusqlite::Res
     Page::read(statement.query(params_from_iter(values))?, *limit, Wait::read)
 }
 
-/// Lists what a run asked, the oldest first: up to `limit`, and fewer if they are long. What still waits for an answer is
+/// Lists the questions of a run, oldest first: up to `limit`, and fewer if they are long. Unanswered ones are
 /// preferred.
-pub(super) fn of(connection: &rusqlite::Connection, run: &str, limit: u32) -> rusqlite::Result<Vec<Wait>> {
+pub(super) fn of_run(connection: &rusqlite::Connection, run: &str, limit: u32) -> rusqlite::Result<Vec<Wait>> {
     let sql = format!(
         "SELECT {COLUMNS}, octet_length(waits.request) + coalesce(octet_length(waits.answer), 0) AS size
          FROM waits JOIN runs ON runs.id = waits.run WHERE waits.run = ?1
@@ -154,7 +154,7 @@ pub(super) fn of(connection: &rusqlite::Connection, run: &str, limit: u32) -> ru
 }
 
 impl Store {
-    /// Returns the keys of all that a run has asked.
+    /// Returns the keys of all questions of a run.
     pub(in crate::app::serve) async fn asked_keys(&self, run: &str) -> Result<Vec<String>, StoreError> {
         let run = run.to_owned();
         let read = move |connection: &rusqlite::Connection| {
@@ -200,18 +200,18 @@ impl Store {
         self.database.read(move |connection| find(connection, &id)).await
     }
 
-    /// Lists what waits for an answer, the oldest first.
+    /// Lists the unanswered questions and approvals, oldest first.
     pub(in crate::app::serve) async fn waits(&self, filter: WaitFilter) -> Result<Page<Wait>, StoreError> {
         self.database.read(move |connection| list(connection, &filter)).await
     }
 
-    /// Lists what a run asked, the oldest first; if that is too much, what still waits for an answer is preferred.
+    /// Lists the questions of a run, oldest first; if there are too many, unanswered ones are preferred.
     pub(in crate::app::serve) async fn waits_of(&self, run: &str, limit: u32) -> Result<Vec<Wait>, StoreError> {
         let run = run.to_owned();
-        self.database.read(move |connection| of(connection, &run, limit)).await
+        self.database.read(move |connection| of_run(connection, &run, limit)).await
     }
 
-    /// Returns how many approvals and questions wait for an answer.
+    /// Returns the number of unanswered approvals and questions.
     pub(in crate::app::serve) async fn open_waits(&self) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM waits WHERE answer IS NULL AND is_withdrawn = 0";
         self.database.read(move |connection| connection.query_row(sql, [], |row| row.get(0))).await

@@ -1,4 +1,4 @@
-//! Differences between two versions of a file, as an approver reads them: within a budget of bytes and of time.
+//! Differences between two versions of a file, for approvers; limited in bytes and in time.
 
 mod changed_lines;
 
@@ -16,13 +16,14 @@ use crate::observe::journal::digest;
 /// The maximum number of characters of a difference.
 const MAX_CHARS: usize = 100_000;
 
-/// The maximum size of the lines that are compared, old and new together, in bytes: 1 MiB. More are described by their numbers.
+/// The maximum size of the compared lines, old and new together, in bytes: 1 MiB. Larger differences are described by
+/// their line numbers.
 const MAX_COMPARED: usize = 1 << 20;
 
-/// How long the smallest difference is looked for; a larger one is shown after that.
+/// The time limit of the search for the smallest difference; after that, a larger one is shown.
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// Shows how a file changes, with what a difference of lines does not show.
+/// Shows how a file changes, including byte order marks and line ends, which a line difference does not show.
 pub(super) fn changed_text(path: &str, old: &str, new: &str) -> String {
     let mut parts = line_ends::changes(old, new);
     parts.push(changed(path, old, new));
@@ -38,7 +39,7 @@ fn changed(path: &str, old: &str, new: &str) -> String {
     if changed.old.len() + changed.new.len() > MAX_COMPARED {
         return described(path, old, new, &changed);
     }
-    let mut shown = Shown::new(path, path);
+    let mut shown = ShownDiff::new(path, path);
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(changed.old, changed.new);
     for hunk in diff.unified_diff().context_radius(changed_lines::CONTEXT).iter_hunks() {
         let moved: Vec<_> = hunk.ops().iter().map(|op| moved(*op, changed.before)).collect();
@@ -66,17 +67,17 @@ pub(super) fn deleted(path: &str, old: &str) -> String {
     whole(path, "/dev/null", '-', old)
 }
 
-/// Shows all lines as added or removed: there is nothing to compare.
+/// Shows all lines as added or removed.
 fn whole(from: &str, to: &str, sign: char, content: &str) -> String {
     let lines = content.split_inclusive('\n').count();
     let range = if lines == 1 { "1".to_owned() } else { format!("1,{lines}") };
-    let mut shown = Shown::new(from, to);
+    let mut shown = ShownDiff::new(from, to);
     shown.push(&if sign == '+' { format!("@@ -0,0 +{range} @@\n") } else { format!("@@ -{range} +0,0 @@\n") });
     content.split_inclusive('\n').for_each(|line| shown.line(sign, line));
     shown.finish()
 }
 
-/// Describes a difference that is too large to be computed.
+/// Describes a difference that is too large to compute.
 fn described(path: &str, old: &str, new: &str, changed: &ChangedLines<'_>) -> String {
     let lines = |part: &str| text::count(text::lines(part).count(), "line");
     format!(
@@ -91,7 +92,7 @@ fn described(path: &str, old: &str, new: &str, changed: &ChangedLines<'_>) -> St
     )
 }
 
-/// Returns an operation with the numbers that its lines have in the file.
+/// Returns an operation with its line numbers in the file.
 fn moved(op: DiffOp, before: usize) -> DiffOp {
     match op {
         DiffOp::Equal { old_index, new_index, len } => {
@@ -117,14 +118,14 @@ fn sign(tag: ChangeTag) -> char {
     }
 }
 
-/// A difference so far: what is beyond its maximum is counted only.
-struct Shown {
+/// A difference so far; the part beyond its maximum is only counted.
+struct ShownDiff {
     text: String,
     left: usize,
     missing: usize,
 }
 
-impl Shown {
+impl ShownDiff {
     fn new(from: &str, to: &str) -> Self {
         let mut shown = Self { text: String::new(), left: MAX_CHARS, missing: 0 };
         shown.push(&format!("--- {from}\n+++ {to}\n"));

@@ -2,7 +2,7 @@
 
 mod search;
 
-use self::search::Search;
+use self::search::EditSearch;
 use super::diff;
 use super::fault::{Fault, shown};
 use super::locate::Place;
@@ -24,7 +24,7 @@ const MAX_COMPARED: usize = 5_000_000;
 pub(super) struct Edit<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
-    /// Whether all occurrences are replaced; if not, there must be exactly one.
+    /// Whether all occurrences are replaced; otherwise, there must be exactly one.
     pub(super) all: bool,
 }
 
@@ -41,7 +41,7 @@ struct Edited {
 #[derive(Debug, Default)]
 struct Occurrences {
     count: usize,
-    /// The 1-based lines of the first ones.
+    /// The 1-based line numbers of the first places.
     lines: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn edit(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fa
     Ok(format!("replaced {times} in `{}`, {}", shown(&edited.place.path), edited.occurrences.at_lines()))
 }
 
-/// Shows what [`edit`] would change.
+/// Shows the change that [`edit`] would make.
 pub(super) fn preview(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fault> {
     let edited = apply(root, path, edit)?;
     let target = edited.place.target();
@@ -75,17 +75,17 @@ fn apply(root: &Root, path: &str, edit: Edit<'_>) -> Result<Edited, Fault> {
     Ok(Edited { place, metadata: content.metadata, before, after, occurrences })
 }
 
-/// Returns the text after the edit, of at most `max` bytes, and where texts were replaced.
+/// Returns the text after the edit, of at most `max` bytes, with the places of the replacements.
 fn replaced(before: &str, edit: Edit<'_>, place: &Place, max: u64) -> Result<(String, Occurrences), Fault> {
     let invalid = |text: &str| Err(Fault::Invalid(text.to_owned()));
     if edit.old.is_empty() {
         return invalid("empty `old_text`; give the text to replace, or use `write_file`");
     }
-    let search = Search::of(before, edit);
+    let search = EditSearch::new(before, edit);
     if search.old == search.new {
         return invalid("`old_text` and `new_text` are equal, so the edit would change nothing");
     }
-    let occurrences = Occurrences::of(&search.old, search.text());
+    let occurrences = Occurrences::find(&search.old, search.text());
     match (occurrences.count, edit.all) {
         (0, _) => {
             let at_end = search.replaced_at_end(place, max);
@@ -101,7 +101,7 @@ fn replaced(before: &str, edit: Edit<'_>, place: &Place, max: u64) -> Result<(St
 }
 
 impl Occurrences {
-    fn of(part: &str, text: &str) -> Self {
+    fn find(part: &str, text: &str) -> Self {
         let (mut line, mut counted, mut found) = (1, 0, Self::default());
         for (start, _) in text.match_indices(part) {
             found.count += 1;
@@ -124,7 +124,7 @@ impl Occurrences {
     }
 }
 
-/// Returns the error for a text that is not there, with the line that differs in white space only, if there is one.
+/// Returns the error for a missing text; it names a line that differs only in white space, if any.
 fn not_found(before: &str, old: &str, place: &Place) -> Fault {
     let hint = match alike(before, old) {
         Some(line) => format!("a text that differs only in white space begins at line {line}"),

@@ -1,11 +1,11 @@
-//! What the tools answer when they cannot do what they were asked for.
+//! The errors of the tools.
 
 use std::io;
 use std::path::Path;
 
 use crate::base::printable::printable_line;
 
-/// Why a call failed, in words for a model.
+/// The reason that a call failed, as text for a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
     #[error("`{0}` is outside the root folder; give a path inside it, relative to the root")]
@@ -71,7 +71,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Returns a function that turns an error of the system into a fault about `path`.
+    /// Returns a function that converts an error of the system to a fault about `path`.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = shown(path);
         move |source| match source.kind() {
@@ -84,7 +84,7 @@ impl Fault {
     }
 }
 
-/// Returns a path as models read it: with `/`, and `.` for the root; characters that cannot be seen are escaped.
+/// Returns a path as models read it: with `/`, and `.` for the root. Invisible characters are escaped.
 pub(super) fn shown(path: &Path) -> String {
     let mut text = String::new();
     for part in path {

@@ -1,4 +1,4 @@
-//! The files of one root, as the tools of a call share them.
+//! The files of one root, which the tools of a call share.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use super::root::Root;
 use super::settings::Filesystem;
 use crate::plane::context::CallContext;
 
-/// A root folder, opened when it is first used, and kept open until the call ends.
+/// A root folder, which is opened on first use and stays open until the call ends.
 #[derive(Debug)]
 pub(super) struct Files {
     path: PathBuf,
@@ -20,12 +20,13 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Returns the files of the project, or of the folder that the settings name.
+    /// Returns the files of the project, or of the folder in the settings.
     pub(super) fn of_project(ctx: &CallContext) -> Self {
         Self::new(ctx, |settings| settings.root_in(ctx.project_root()))
     }
 
-    /// Returns the files of the working directory; of a project, those of its root, unless the user names another folder.
+    /// Returns the files of the working directory. In a project, this is the project's root, unless the user names
+    /// another folder.
     pub(super) fn of_working_directory(ctx: &CallContext) -> Self {
         Self::new(ctx, |_| ctx.working_folder().to_owned())
     }

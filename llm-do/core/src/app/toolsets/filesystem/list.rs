@@ -15,16 +15,16 @@ use super::walk::{MAX_TIME, Omitted, walk};
 /// The maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 1000;
 
-/// The length of an answer in bytes after which no further file is added.
+/// The length of an answer in bytes from which no further file is added.
 const MAX_ANSWER: usize = 200_000;
 
-/// Which files are listed.
+/// The selection of the listed files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listing<'a> {
     pub(super) path: &'a str,
     pub(super) pattern: Option<&'a str>,
     pub(super) include_ignored: bool,
-    /// How many files are skipped.
+    /// The number of skipped files.
     pub(super) offset: u32,
     /// The maximum number of files.
     pub(super) limit: u32,
@@ -41,7 +41,7 @@ pub(super) fn list(root: &Root, listing: Listing<'_>) -> Result<String, Fault> {
             return Ok(ControlFlow::Continue(()));
         }
         if found.path.to_str().is_none() {
-            // No tool could open it.
+            // No tool could open a file without a valid name.
             unnamed += 1;
             return Ok(ControlFlow::Continue(()));
         }
@@ -71,13 +71,13 @@ pub(super) fn page(offset: u32, limit: u32) -> (usize, usize) {
     (first, first.saturating_add(limit.max(1) as usize))
 }
 
-/// Returns a path for a list: as JSON if it has characters that cannot be seen, so that a model can write it.
+/// Returns a path for a list; as JSON if it has invisible characters, so that a model can write it.
 pub(super) fn listed(path: &Path) -> String {
     let plain = path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
     if plain == shown(path) && plain.trim() == plain { plain } else { serde_json::Value::from(plain).to_string() }
 }
 
-/// Returns what is left out of a page, as lines.
+/// Returns notes on the parts that are not on the page, as lines.
 pub(super) fn notes(first: usize, end: usize, total: usize, unit: &str, omitted: &Omitted) -> Vec<String> {
     let mut notes = Vec::new();
     let page = match total {

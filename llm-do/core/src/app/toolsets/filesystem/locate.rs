@@ -1,8 +1,8 @@
 //! Finds an entry below the root, one name at a time.
 //!
-//! Each folder is opened by its name in the open folder above it, without following a symbolic link; links are read and
-//! followed here. So nothing outside the root is ever opened, even if another process changes the tree meanwhile, and the
-//! path that the rules are checked against is the path that was opened.
+//! Each folder is opened by its name in its open parent folder, without following a symbolic link; links are read and
+//! followed here. So nothing outside the root is opened, even if another process changes the tree meanwhile, and the
+//! rules check the path that is opened.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use super::fault::{Fault, shown};
 use super::path::{self, MAX_NAMES, Step};
 use super::root::Root;
 
-/// The maximum number of symbolic links that one path may lead through, and of retries if the tree changes meanwhile.
+/// The maximum number of symbolic links on one path, and of retries if the tree changes meanwhile.
 const MAX_LINKS: usize = 40;
 
 /// An entry of an open folder below the root; the entry itself may not exist.
@@ -33,7 +33,7 @@ pub(super) struct Place {
 /// The device and the inode of a folder.
 pub(super) type FolderId = (u64, u64);
 
-/// Where a path leads before anything is created.
+/// The target of a path before anything is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     /// The path from the root, without symbolic links above the entry.
@@ -43,13 +43,13 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Returns whether a path still leads there; folders that were missing may exist by now.
+    /// Returns whether a path still leads to the target; missing folders may exist by now.
     pub(super) fn is_still(&self, found: &Self) -> bool {
         self.path == found.path && found.folders.starts_with(&self.folders)
     }
 }
 
-/// What a path leads to.
+/// The result of locating a path.
 #[derive(Debug)]
 pub(super) enum Located {
     Root,
@@ -65,7 +65,7 @@ impl Place {
 }
 
 impl Located {
-    /// Returns where the path leads, and its entry unless a folder is missing; fails for the root itself.
+    /// Returns the target of the path, and its entry unless a folder is missing; fails for the root itself.
     pub(super) fn into_target(self) -> Result<(Target, Option<Place>), Fault> {
         match self {
             Self::Root => Err(Fault::IsFolder(".".to_owned())),
@@ -80,23 +80,23 @@ fn id(folder: &Dir, path: &Path) -> Result<FolderId, Fault> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-/// What happens to the last name of a path if it is a symbolic link.
+/// The treatment of a symbolic link as the last name of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Links {
     Follow,
     Keep,
 }
 
-/// What happens if a folder of the path is missing.
+/// The treatment of a missing folder on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
     Fail,
-    /// Returns where it would be, after the checks that creating it would make.
+    /// Returns the future target, after the checks of its creation.
     Check,
     Create,
 }
 
-/// The way from the root so far.
+/// The walk from the root so far.
 struct PathWalk<'a> {
     root: &'a Root,
     /// The open folders below the root.
@@ -104,9 +104,9 @@ struct PathWalk<'a> {
     ids: Vec<FolderId>,
     path: PathBuf,
     steps: VecDeque<Step>,
-    /// How many links and retries are left.
+    /// The number of links and retries that are left.
     budget: usize,
-    /// How many folders may still be created.
+    /// The number of folders that may still be created.
     creations: usize,
     /// The path as given, for errors.
     given: &'a str,
@@ -159,8 +159,8 @@ impl PathWalk<'_> {
         Ok(())
     }
 
-    /// Enters a folder, through a symbolic link if the name is one; returns where a missing one would be, for
-    /// [`Missing::Check`].
+    /// Enters a folder, through a symbolic link if the name is one. For [`Missing::Check`], returns the future target
+    /// of a missing folder.
     fn enter(&mut self, name: OsString, missing: Missing) -> Result<Option<Target>, Fault> {
         let path = self.path.join(&name);
         let error = match self.folder().open_dir_nofollow(&name) {
@@ -188,13 +188,13 @@ impl PathWalk<'_> {
         } else if !self.folder().symlink_metadata(&name).is_ok_and(|found| found.is_dir()) {
             return Err(Fault::io("open", &path)(error));
         }
-        // Another process has replaced it in between.
+        // Another process has replaced it meanwhile.
         self.spend(&path)?;
         self.steps.push_front(Step::Name(name));
         Ok(None)
     }
 
-    /// Checks that a missing folder may be created, and so may what the rest of the path names in it; returns that.
+    /// Checks that a missing folder may be created, with the rest of the path in it; returns the target.
     fn new_target(&self, name: &OsString, path: &Path) -> Result<Target, Fault> {
         self.root.rules.check_change(path, true)?;
         path::check_new_name(name)?;
@@ -212,7 +212,7 @@ impl PathWalk<'_> {
     }
 
     fn create(&mut self, name: &OsString, path: &Path) -> Result<(), Fault> {
-        // Another process may remove each folder again.
+        // Bounded, since another process may remove each folder again.
         self.creations = self.creations.checked_sub(1).ok_or_else(|| self.too_deep())?;
         match self.folder().create_dir(name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -222,7 +222,7 @@ impl PathWalk<'_> {
         }
     }
 
-    /// If the name is a symbolic link, replaces it by the steps that it stands for.
+    /// If the name is a symbolic link, replaces it by the steps of its target.
     fn expand(&mut self, name: &OsString) -> Result<bool, Fault> {
         if !self.folder().symlink_metadata(name).is_ok_and(|found| found.is_symlink()) {
             return Ok(false);
@@ -230,7 +230,7 @@ impl PathWalk<'_> {
         let path = self.path.join(name);
         self.spend(&path)?;
         let target = self.folder().read_link_contents(name).map_err(Fault::io("read the link", &path))?;
-        let mut steps = path::of(&target).ok_or_else(|| self.outside())?;
+        let mut steps = path::relative_steps(&target).ok_or_else(|| self.outside())?;
         steps.append(&mut self.steps);
         self.steps = steps;
         if self.steps.len() > MAX_NAMES { Err(self.too_deep()) } else { Ok(true) }

@@ -1,4 +1,4 @@
-//! Opens files that were located: regular files only, without waiting, without following a link.
+//! Opens located files: only regular files, without blocking and without following a link.
 
 use std::io::Read;
 
@@ -11,19 +11,19 @@ use super::root::Root;
 
 /// A file that was read.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct FileContent {
     pub(super) bytes: Vec<u8>,
     pub(super) metadata: Metadata,
 }
 
-/// Finds the file at `given`, which may be read.
+/// Finds the file at `given`, which must be readable by the rules.
 pub(super) fn find(root: &Root, given: &str) -> Result<Place, Fault> {
     let place = entry(locate(root, given, Links::Follow, Missing::Fail)?)?;
     root.rules.check_read(&place.path, false)?;
     Ok(place)
 }
 
-/// Returns the entry, which is not the root itself.
+/// Returns the entry; fails for the root itself.
 pub(super) fn entry(located: Located) -> Result<Place, Fault> {
     match located {
         Located::Root => Err(Fault::IsFolder(".".to_owned())),
@@ -32,26 +32,26 @@ pub(super) fn entry(located: Located) -> Result<Place, Fault> {
     }
 }
 
-/// Creates the missing folders of a path, and returns its entry; fails if that is not at the target that was checked.
+/// Creates the missing folders of a path, and returns its entry; fails unless it is the checked target.
 pub(super) fn create(root: &Root, given: &str, links: Links, checked: &Target) -> Result<Place, Fault> {
     let place = entry(locate(root, given, links, Missing::Create)?)?;
     if checked.is_still(&place.target()) { Ok(place) } else { Err(Fault::Moved(shown(&checked.path))) }
 }
 
 /// Reads a whole file of at most `max` bytes.
-pub(super) fn read(place: &Place, max: u64, hint: &'static str) -> Result<Content, Fault> {
+pub(super) fn read(place: &Place, max: u64, hint: &'static str) -> Result<FileContent, Fault> {
     let Place { folder, name, path, .. } = place;
-    // Before it is opened, since opening a device may have effects.
+    // Checked before it is opened, since opening a device may have effects.
     check_is_file(place, &folder.symlink_metadata(name).map_err(Fault::io("read", path))?)?;
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No);
     #[cfg(unix)]
     cap_std::fs::OpenOptionsExt::custom_flags(&mut options, crate::base::open_file::nonblocking());
     let file = folder.open_with(name, &options).map_err(Fault::io("read", path))?;
-    // Again, since another process may have replaced it.
+    // Checked again, since another process may have replaced it.
     let metadata = file.metadata().map_err(Fault::io("read", path))?;
     check_is_file(place, &metadata)?;
-    Ok(Content { bytes: read_open(place, file, &metadata, max, hint)?, metadata })
+    Ok(FileContent { bytes: read_open(place, file, &metadata, max, hint)?, metadata })
 }
 
 fn read_open(place: &Place, file: File, metadata: &Metadata, max: u64, hint: &'static str) -> Result<Vec<u8>, Fault> {
@@ -61,7 +61,7 @@ fn read_open(place: &Place, file: File, metadata: &Metadata, max: u64, hint: &'s
     }
     let mut bytes = Vec::new();
     file.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(Fault::io("read", &place.path))?;
-    // It may have grown.
+    // The file may have grown.
     if bytes.len() as u64 > max { too_large(bytes.len() as u64) } else { Ok(bytes) }
 }
 

@@ -27,11 +27,11 @@ pub(super) fn steps(path: &str, roots: &[&Path]) -> Result<VecDeque<Step>, Fault
     check_text(path)?;
     let whole = Path::new(path);
     let inside = roots.iter().find_map(|root| whole.strip_prefix(root).ok().filter(|_| root.is_absolute()));
-    of(inside.unwrap_or(whole)).ok_or_else(|| Fault::Outside(printable_line(path)))
+    relative_steps(inside.unwrap_or(whole)).ok_or_else(|| Fault::Outside(printable_line(path)))
 }
 
-/// Splits a relative path into steps; `None` for an absolute one.
-pub(super) fn of(path: &Path) -> Option<VecDeque<Step>> {
+/// Splits a relative path into steps; `None` for an absolute path.
+pub(super) fn relative_steps(path: &Path) -> Option<VecDeque<Step>> {
     let step = |component| match component {
         Component::Normal(name) => Some(Some(Step::Name(name.to_owned()))),
         Component::CurDir => Some(None),
@@ -59,7 +59,7 @@ fn check_text(path: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks the name of a file or folder that is about to be created: all its characters can be seen.
+/// Checks the name of a new file or folder: all its characters must be visible.
 pub(super) fn check_new_name(name: &OsString) -> Result<(), Fault> {
     let text = name.to_string_lossy();
     let visible = printable_line(&text);

@@ -1,7 +1,7 @@
-//! Where an approved change happens, and the content that it was based on.
+//! The target of an approved change, and the content on which its preview is based.
 //!
-//! Between the question to the approver and the call, a file may change, and a link of its path may be replaced; the call would
-//! then do something else than what was approved.
+//! Between the approval and the call, a file may change, and a link of its path may be replaced. The call would then do
+//! something different from what was approved.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -12,32 +12,31 @@ use super::locate::{Place, Target};
 use super::open;
 use crate::base::mutex::IgnorePoison;
 
-/// By the digest of a call: what its preview was made from.
+/// The basis of each preview, by the digest of its call.
 #[derive(Debug, Default)]
 pub(super) struct Previewed {
     calls: Mutex<HashMap<u64, Seen>>,
     hasher: RandomState,
 }
 
-/// What the approver saw of a call.
+/// The basis of a preview.
 #[derive(Debug)]
 struct Seen {
-    /// Where it changes files: the paths hold for each equal call that shares the approval.
+    /// The targets of the change. The paths apply to each equal call that shares the approval.
     targets: Vec<Target>,
-    /// A digest of the content, until the first call: it changes the content and the folders.
+    /// A digest of the content, until the first call, which changes the content and the folders.
     content: Option<u64>,
 }
 
 impl Previewed {
-    /// Remembers what a preview of `call` was made from: where it would change files, and the file that it would change, if there
-    /// is one.
+    /// Stores the basis of a preview of `call`: the targets of its change, and the file that it would change, if any.
     pub(super) fn remember(&self, call: &impl Hash, targets: &[&Target], place: Option<&Place>, max: u64) {
         let targets = targets.iter().copied().cloned().collect();
         let seen = Seen { targets, content: Some(self.content(place, max)) };
         self.calls.lock().ignore_poison().insert(self.hasher.hash_one(call), seen);
     }
 
-    /// Fails if the places or the file have changed since the preview of `call`, if there was one.
+    /// Fails if the targets or the file have changed since the preview of `call`, if any.
     pub(super) fn check(
         &self,
         call: &impl Hash,
@@ -62,7 +61,7 @@ impl Previewed {
         }
     }
 
-    /// Returns a digest of the file, or of why it cannot be read.
+    /// Returns a digest of the file, or of the error of reading it.
     fn content(&self, place: Option<&Place>, max: u64) -> u64 {
         let missing = || self.hasher.hash_one("missing");
         match place.map(|place| open::read(place, max, "")) {
@@ -73,7 +72,7 @@ impl Previewed {
     }
 }
 
-/// Returns a preview after the real path, if `given` leads there through symbolic links or `..`.
+/// Returns a preview after the real path, if `given` contains symbolic links or `..`.
 pub(super) fn with_real_path(given: &str, target: &Target, preview: &str) -> String {
     let (given, real) = (shown(given.trim_start_matches("./").as_ref()), shown(&target.path));
     if given == real || given.ends_with(&format!("/{real}")) && given.starts_with('/') {

@@ -12,7 +12,7 @@ inventory::submit! {
     }
 }
 
-/// Returns the root of the tools, below that of the project.
+/// Returns the root of the tools, relative to the project's root.
 fn environment(ctx: &CallContext) -> String {
     let settings = ctx.state::<Filesystem>().map(|settings| Filesystem::clone(&settings)).unwrap_or_default();
     settings.root_in(ctx.project_root()).to_string_lossy().into_owned()

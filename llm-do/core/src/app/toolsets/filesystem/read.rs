@@ -1,4 +1,4 @@
-//! `read_file`: numbered lines of a text file, or its text alone.
+//! `read_file`: numbered lines of a text file, or only its text.
 
 use std::fmt::Write;
 use std::iter;
@@ -8,9 +8,9 @@ use super::open;
 use super::root::Root;
 use super::text;
 
-/// Which part of a file is read.
+/// The part of a file to read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct LineRange {
     /// The 1-based first line.
     pub(super) offset: u32,
     /// The maximum number of lines.
@@ -19,12 +19,12 @@ pub(super) struct Part {
     pub(super) column: u32,
     /// The maximum number of characters.
     pub(super) max_chars: u32,
-    /// Whether the text is returned alone.
+    /// Whether only the text is returned.
     pub(super) raw: bool,
 }
 
 /// Reads a part of a file.
-pub(super) fn read(root: &Root, path: &str, part: Part) -> Result<String, Fault> {
+pub(super) fn read(root: &Root, path: &str, part: LineRange) -> Result<String, Fault> {
     let place = open::find(root, path)?;
     let content = open::read(&place, root.max_bytes, "; search it with `search_files`")?;
     let whole = text::decode(content.bytes, &place.path)?;
@@ -34,15 +34,15 @@ pub(super) fn read(root: &Root, path: &str, part: Part) -> Result<String, Fault>
     }
     let text = raw(whole, part);
     let chars = text.chars().count();
-    // A note on what is left out would be taken for text of the file.
+    // A note on omitted text would look like text of the file.
     if chars > part.max_chars as usize {
         return Err(Fault::TooLong { path: shown(&place.path), chars, max: part.max_chars });
     }
     Ok(text)
 }
 
-/// Returns the part as it is in the file, with its line ends.
-fn raw(whole: &str, part: Part) -> String {
+/// Returns the part unchanged, with its line ends.
+fn raw(whole: &str, part: LineRange) -> String {
     let limit = part.limit.map_or(usize::MAX, |limit| limit as usize);
     let mut lines = whole.split_inclusive('\n').skip(part.offset.max(1) as usize - 1).take(limit);
     let first = lines.next().unwrap_or_default();
@@ -50,8 +50,8 @@ fn raw(whole: &str, part: Part) -> String {
     iter::once(rest).chain(lines).collect()
 }
 
-/// Returns the lines with their numbers, and a note on what is left out.
-fn numbered(whole: &str, part: Part) -> String {
+/// Returns the lines with their numbers, and a note on omitted text.
+fn numbered(whole: &str, part: LineRange) -> String {
     let total = text::lines(whole).count();
     let first = part.offset.max(1) as usize;
     if total == 0 {
@@ -60,7 +60,7 @@ fn numbered(whole: &str, part: Part) -> String {
     if first > total {
         return format!("[line {first} is past the end: the file has {}]", text::count(total, "line"));
     }
-    let mut page = Page { text: String::new(), left: part.max_chars as usize, last: first - 1, cut: None };
+    let mut page = LinePage { text: String::new(), left: part.max_chars as usize, last: first - 1, cut: None };
     let limit = part.limit.map_or(usize::MAX, |limit| limit as usize);
     let mut column = part.column.max(1) as usize;
     for (index, line) in text::lines(whole).enumerate().skip(first - 1).take(limit) {
@@ -73,30 +73,30 @@ fn numbered(whole: &str, part: Part) -> String {
 }
 
 /// The lines so far.
-struct Page {
+struct LinePage {
     text: String,
-    /// How many characters still fit.
+    /// The number of characters that still fit.
     left: usize,
     /// The number of the last line, complete or cut.
     last: usize,
-    /// The part of the last line that is shown, if not all of it is.
+    /// The shown part of the last line, if it is cut.
     cut: Option<Cut>,
 }
 
-/// A part of a line: 1-based columns.
+/// A part of a line, in 1-based columns.
 struct Cut {
     from: usize,
     to: usize,
     total: usize,
 }
 
-impl Page {
-    /// Adds a line from a column on; returns whether there is room for more lines.
+impl LinePage {
+    /// Adds a line from a column on; returns whether more lines fit.
     fn push(&mut self, number: usize, line: &str, column: usize) -> bool {
         let total = line.chars().count();
         let rest = line.char_indices().nth(column - 1).map_or("", |(start, _)| &line[start..]);
         let (shown, missing) = text::cut(rest, self.left);
-        // Only the first line is cut: any other is whole on the next page.
+        // Only the first line is cut: later lines are complete on the next page.
         if missing > 0 && !self.text.is_empty() {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Writes files: whole or not at all.
+//! Writes files atomically.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) fn lock() -> MutexGuard<'static, ()> {
     CHANGES.lock().ignore_poison()
 }
 
-/// Replaces or creates a file. A reader sees the old content or the new one, also after a crash.
+/// Replaces or creates a file atomically: a reader sees the old or the new content, also after a crash.
 ///
 /// The permissions of `replaced` are kept.
 pub(super) fn replace(place: &Place, bytes: &[u8], replaced: Option<&Metadata>) -> Result<(), Fault> {
@@ -39,7 +39,7 @@ fn write(place: &Place, bytes: &[u8], permissions: Option<Permissions>) -> io::R
     Ok(())
 }
 
-/// Writes the folder itself to disk, so that the new name survives a crash. Not every file system can do that.
+/// Syncs the folder itself to disk, so that the new name survives a crash. Some file systems do not support this.
 fn sync(folder: &Dir) {
     drop(folder.try_clone().and_then(|folder| folder.into_std_file().sync_all()));
 }
@@ -57,7 +57,7 @@ fn kept(permissions: &Permissions) -> Permissions {
     permissions.clone()
 }
 
-/// A new file in the folder of the file that it will replace; removed when it is dropped.
+/// A new file in the folder of the file that it will replace; removed on drop.
 struct Temporary<'a> {
     folder: &'a Dir,
     name: String,
@@ -66,7 +66,7 @@ struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    /// Creates the file; a private one can be read by its owner only.
+    /// Creates the file; a private file is readable only by its owner.
     fn create(folder: &'a Dir, is_private: bool) -> io::Result<Self> {
         let name = format!(".llm-do-{}.tmp", Uuid::now_v7().simple());
         let mut options = OpenOptions::new();

@@ -1,4 +1,4 @@
-//! The open root folder, and what may be done in it.
+//! The open root folder, and the permitted operations in it.
 
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
@@ -36,17 +36,17 @@ impl Root {
         Ok(Self { dir, rules, previewed, max_bytes, cancelled, path: absolute, canonical })
     }
 
-    /// Returns the absolute paths of the root: as given, and without symbolic links.
+    /// Returns the absolute paths of the root: the given path, and the path without symbolic links.
     pub(super) fn paths(&self) -> [&Path; 2] {
         [&self.path, &self.canonical]
     }
 
-    /// Remembers the places and the content of which the approver sees how `call` would change them.
+    /// Stores the targets and the content on which the preview of `call` is based.
     pub(super) fn remember(&self, call: &impl Hash, targets: &[&Target], place: Option<&Place>) {
         self.previewed.remember(call, targets, place, self.max_bytes);
     }
 
-    /// Fails if the places or the file changed after the approver saw how `call` would change them.
+    /// Fails if the targets or the file changed since the preview of `call`.
     pub(super) fn check_unchanged(
         &self,
         call: &impl Hash,

@@ -1,4 +1,4 @@
-//! Which files are hidden, and which may not be changed.
+//! The hidden files, and the files that may not be changed.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use super::fault::{Fault, shown};
 use super::settings::Filesystem;
 
-/// The patterns of the settings, ready to match.
+/// The compiled patterns of the settings.
 #[derive(Debug)]
 pub(super) struct Rules {
     hidden: Gitignore,

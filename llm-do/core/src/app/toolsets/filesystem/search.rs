@@ -8,13 +8,13 @@ use std::time::Instant;
 use globset::GlobMatcher;
 use regex::bytes::{Regex, RegexBuilder};
 
-use self::page::{Match, Page};
+use self::page::{Match, MatchPage};
 use super::fault::Fault;
 use super::list::glob;
 use super::locate::{Links, Located, Missing, Place, locate};
 use super::open;
 use super::root::Root;
-use super::walk::{Found, MAX_TIME, Omitted, walk};
+use super::walk::{MAX_TIME, Omitted, WalkEntry, walk};
 
 /// The maximum number of bytes that one search reads: 512 MiB.
 const MAX_BYTES: u64 = 512 << 20;
@@ -22,17 +22,17 @@ const MAX_BYTES: u64 = 512 << 20;
 /// The maximum length of an expression in bytes.
 const MAX_REGEX: usize = 4_000;
 
-/// The sizes of compiled expressions in bytes, each with the length of the longest line that is searched: for each byte of a line, an
-/// expression may take a step for each of its states.
+/// The sizes of compiled expressions in bytes, each with the maximum length of a searched line: for each byte of a
+/// line, an expression may take a step for each of its states.
 const SIZES: [(usize, usize); 2] = [(32 << 10, 1 << 20), (1 << 20, 64 << 10)];
 
 /// The maximum size of the cache of an expression's automaton, in bytes.
 const MAX_CACHE: usize = 2 << 20;
 
-/// How many bytes are searched between looks at the clock: in several files, and more in one line only.
+/// The number of searched bytes between two checks of the deadline: in several files; more within one line.
 const INTERVAL: usize = 2 << 10;
 
-/// What is searched.
+/// A search request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Query<'a> {
     pub(super) regex: &'a str,
@@ -40,9 +40,9 @@ pub(super) struct Query<'a> {
     pub(super) pattern: Option<&'a str>,
     pub(super) ignore_case: bool,
     pub(super) include_ignored: bool,
-    /// The number of lines around a match that are shown.
+    /// The number of shown lines around a match.
     pub(super) context: u32,
-    /// How many matches are skipped.
+    /// The number of skipped matches.
     pub(super) offset: u32,
     /// The maximum number of matches.
     pub(super) limit: u32,
@@ -52,12 +52,12 @@ pub(super) struct Query<'a> {
 pub(super) fn search(root: &Root, query: Query<'_>) -> Result<String, Fault> {
     let (regex, max_line) = compile(query.regex, query.ignore_case)?;
     let pattern = query.pattern.map(glob).transpose()?;
-    let mut search = Search {
+    let mut search = TextSearch {
         root,
         regex,
         max_line,
         pattern,
-        page: Page::new(&query),
+        page: MatchPage::new(&query),
         left: MAX_BYTES,
         deadline: Instant::now() + MAX_TIME,
         unchecked: 0,
@@ -87,7 +87,7 @@ fn single_file(root: &Root, path: &str) -> Result<Option<Place>, Fault> {
     }
 }
 
-/// Compiles an expression; returns it with the length of the longest line that it searches.
+/// Compiles an expression; returns it with the maximum length of a line that it searches.
 fn compile(pattern: &str, ignore_case: bool) -> Result<(Regex, usize), Fault> {
     if pattern.len() > MAX_REGEX {
         let bytes = pattern.len();
@@ -110,24 +110,24 @@ fn compile(pattern: &str, ignore_case: bool) -> Result<(Regex, usize), Fault> {
 }
 
 /// A search in progress.
-struct Search<'a> {
+struct TextSearch<'a> {
     root: &'a Root,
     regex: Regex,
-    /// The length of the longest line that is searched.
+    /// The maximum length of a searched line.
     max_line: usize,
     pattern: Option<GlobMatcher>,
-    page: Page,
-    /// How many bytes may still be read.
+    page: MatchPage,
+    /// The number of bytes that may still be read.
     left: u64,
     deadline: Instant,
-    /// How many bytes were searched since the last look at the clock.
+    /// The number of bytes searched since the last check of the deadline.
     unchecked: usize,
     /// Whether the search stopped at its maximum time.
     is_late: bool,
     skipped: Skipped,
 }
 
-/// What was not searched.
+/// The parts that were not searched.
 #[derive(Clone, Copy, Debug, Default)]
 struct Skipped {
     large: usize,
@@ -138,9 +138,9 @@ struct Skipped {
     is_stopped: bool,
 }
 
-impl Search<'_> {
-    fn visit(&mut self, found: &Found<'_>) -> Result<ControlFlow<()>, Fault> {
-        // The target of a link is searched where it is.
+impl TextSearch<'_> {
+    fn visit(&mut self, found: &WalkEntry<'_>) -> Result<ControlFlow<()>, Fault> {
+        // The target of a link is searched at its own path.
         if found.is_link || self.pattern.as_ref().is_some_and(|pattern| !pattern.is_match(&found.below)) {
             return Ok(ControlFlow::Continue(()));
         }
@@ -167,7 +167,7 @@ impl Search<'_> {
         let (mut found, mut count, mut start) = (Vec::new(), 0, 0);
         for (line, text) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             if self.is_match(text) {
-                // Only those of the page are kept, and the one after them.
+                // Only the matches of the page are kept, and the next one.
                 if self.page.needs(count) {
                     found.push(Match { line, start });
                 }
@@ -183,7 +183,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at the clock after each [`INTERVAL`], and at whether the call was cancelled.
+    /// Checks the deadline and the cancellation after each [`INTERVAL`].
     fn check_time(&mut self, searched: usize) -> Result<(), Fault> {
         self.unchecked += searched;
         if self.unchecked < INTERVAL {

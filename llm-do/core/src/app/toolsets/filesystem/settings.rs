@@ -1,11 +1,11 @@
-//! How an application configures the tools.
+//! The settings of the tools.
 
 use std::path::{Path, PathBuf};
 
-/// The largest file that is read, searched or written, in bytes, unless the application sets another: 10 MiB.
+/// The default maximum size of a file that is read, searched or written, in bytes: 10 MiB.
 const MAX_BYTES: u64 = 10 << 20;
 
-/// The settings of the filesystem tools: give them to [`RuntimeBuilder::state`](crate::session::runtime::RuntimeBuilder::state).
+/// The settings of the filesystem tools, for [`RuntimeBuilder::state`](crate::session::runtime::RuntimeBuilder::state).
 ///
 /// Without settings, the defaults apply.
 ///
@@ -60,7 +60,8 @@ impl Filesystem {
 
     /// Refuses every change, even an approved one. Default: changes need approval.
     ///
-    /// A model still sees the tools that change files; [`filesystem_project_ro`](super::filesystem_project_ro) leaves them out.
+    /// A model still sees the tools that change files; [`filesystem_project_ro`](super::filesystem_project_ro) omits
+    /// them.
     pub fn read_only(mut self) -> Self {
         self.read_only = true;
         self
@@ -72,7 +73,8 @@ impl Filesystem {
         self
     }
 
-    /// Protects files from changes; they can be read. Default: `.git`, since its hooks and its configuration run programs.
+    /// Protects files from changes; they remain readable. Default: `.git`, since its hooks and its configuration run
+    /// programs.
     ///
     /// `protect("!.git")` removes this protection.
     pub fn protect(mut self, pattern: impl Into<String>) -> Self {

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::fault::{Fault, shown};
 
-/// The mark of some editors at the start of a UTF-8 file.
+/// The byte order mark that some editors write at the start of a UTF-8 file.
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// Decodes a file, which must be UTF-8 without NUL characters; its byte order mark stays.
+/// Decodes a file, which must be UTF-8 without NUL characters; its byte order mark is kept.
 pub(super) fn decode(bytes: Vec<u8>, path: &Path) -> Result<String, Fault> {
     let fault = |what, offset| Fault::NotText { path: shown(path), what, offset };
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
@@ -24,12 +24,12 @@ pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
-/// Returns the lines of a text without their ends; a line break at the end begins no line.
+/// Returns the lines of a text without their ends; a final line break begins no line.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
 }
 
-/// Returns the start of a text, and the number of characters that are cut.
+/// Returns the start of a text, and the number of omitted characters.
 pub(super) fn cut(text: &str, max: usize) -> (&str, usize) {
     match text.char_indices().nth(max) {
         Some((end, _)) => (&text[..end], text[end..].chars().count()),

@@ -13,7 +13,7 @@ macro_rules! tools {
         use super::fault::Fault;
         use super::files::Files;
         use super::list::{self, Listing};
-        use super::read::{self, Part};
+        use super::read::{self, LineRange};
         use super::search::{self, Query};
         use super::{transfer, write};
         use crate::base::error::Result;
@@ -56,7 +56,7 @@ macro_rules! tools {
                 #[arg(default)]
                 raw: bool,
             ) -> Result<String> {
-                Ok(read::read(self.0.root()?, path, Part { offset, limit, column, max_chars, raw })?)
+                Ok(read::read(self.0.root()?, path, LineRange { offset, limit, column, max_chars, raw })?)
             }
 
             /// Create a text file, or replace all of its content. Missing folders are created.
@@ -171,7 +171,7 @@ macro_rules! tools {
             }
         }
 
-        /// Shows a call to the approver, with the files of its caller, if that declares the toolset.
+        /// Shows a call to the approver, with the files of its caller, if the caller declares the toolset.
         fn shown(ctx: &CallContext, show: impl FnOnce(&Files) -> Result<String, Fault>) -> Result<String> {
             let callers = ctx.caller().and_then(|caller| caller.frame().instances.get(TypeId::of::<$files>()));
             match callers.and_then(Opened::slot::<$files>) {

@@ -29,7 +29,7 @@ pub(super) fn rename(root: &Root, from: &str, to: &str) -> Result<String, Fault>
     Ok(format!("moved `{}` to `{}`", shown(&old.path), shown(&new.path)))
 }
 
-/// Shows what [`rename`] would move, with the real paths.
+/// Shows the move that [`rename`] would make, with the real paths.
 pub(super) fn preview_rename(root: &Root, from: &str, to: &str) -> Result<String, Fault> {
     let (old, metadata) = changeable(root, from)?;
     let (target, found) = destination(root, to)?;
@@ -41,7 +41,7 @@ pub(super) fn preview_rename(root: &Root, from: &str, to: &str) -> Result<String
     Ok(format!("moves {kind}`{}` to `{}`", shown(&old.path), shown(&target.path)))
 }
 
-/// Finds where a file may be moved to.
+/// Finds the target of a move.
 fn destination(root: &Root, to: &str) -> Result<(Target, Option<Place>), Fault> {
     let (target, found) = locate(root, to, Links::Keep, Missing::Check)?.into_target()?;
     root.rules.check_change(&target.path, false)?;
@@ -61,7 +61,7 @@ pub(super) fn delete(root: &Root, path: &str) -> Result<String, Fault> {
     Ok(format!("deleted {kind}`{}`", shown(&place.path)))
 }
 
-/// Shows what [`delete`] would delete.
+/// Shows the file that [`delete`] would delete.
 pub(super) fn preview_delete(root: &Root, path: &str) -> Result<String, Fault> {
     let (place, metadata) = changeable(root, path)?;
     let target = place.target();
@@ -90,14 +90,14 @@ fn changeable(root: &Root, given: &str) -> Result<(Place, Metadata), Fault> {
     Ok((place, metadata))
 }
 
-/// Renames an entry, unless there is one of the new name: checked by the system in one step where it can do that.
+/// Renames an entry, unless an entry with the new name exists; atomically if the system supports it.
 fn rename_new(old: &Place, new: &Place) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {
         use rustix::fs::{RenameFlags, renameat_with};
 
         match renameat_with(&old.folder, &old.name, &new.folder, &new.name, RenameFlags::NOREPLACE) {
-            // The file system cannot do that.
+            // The file system does not support it.
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {}
             result => return Ok(result?),
         }
@@ -105,7 +105,7 @@ fn rename_new(old: &Place, new: &Place) -> io::Result<()> {
     if new.folder.symlink_metadata(&new.name).is_ok() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    // Fails if the name was taken since.
+    // Fails if the name exists by now.
     old.folder.hard_link(&old.name, &new.folder, &new.name)?;
     old.folder.remove_file(&old.name)
 }

@@ -22,11 +22,11 @@ const MAX_ENTRIES: usize = 200_000;
 /// The maximum depth of a walk: each level keeps a folder open.
 const MAX_DEPTH: usize = 100;
 
-/// How long one call visits a tree.
+/// The maximum time for which one call visits a tree.
 pub(super) const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// A file or a symbolic link in the tree.
-pub(super) struct Found<'a> {
+pub(super) struct WalkEntry<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: OsString,
     /// The path from the root.
@@ -36,23 +36,23 @@ pub(super) struct Found<'a> {
     pub(super) is_link: bool,
 }
 
-impl Found<'_> {
+impl WalkEntry<'_> {
     pub(super) fn place(&self) -> Result<Place, Fault> {
         let folder = self.folder.try_clone().map_err(Fault::io("open", &self.path))?;
         Ok(Place { folder, name: self.name.clone(), path: self.path.clone(), folders: Vec::new() })
     }
 }
 
-/// What a walk left out.
+/// The omissions of a walk.
 #[derive(Debug, Default)]
 pub(super) struct Omitted {
     /// Whether the walk stopped at its maximum number of entries.
     pub(super) is_stopped: bool,
     /// Whether it stopped at the deadline.
     pub(super) is_late: bool,
-    /// Whether ignore files have more patterns than are applied.
+    /// Whether ignore files have more patterns than the maximum.
     pub(super) has_more_patterns: bool,
-    /// The number of folders that could not be read, or are too deep.
+    /// The number of folders that could not be read, or exceed the maximum depth.
     pub(super) folders: usize,
 }
 
@@ -61,19 +61,20 @@ struct Level {
     dir: Dir,
     path: PathBuf,
     entries: std::vec::IntoIter<(OsString, FileType)>,
-    /// How many levels of ignore files apply.
+    /// The number of levels of ignore files that apply.
     ignored: usize,
 }
 
-/// Calls `visit` for each file and symbolic link below `start`, until it breaks or the deadline is over.
+/// Calls `visit` for each file and symbolic link below `start`, until it breaks or the deadline has passed.
 ///
-/// Hidden files are left out, and so is `.git`; with `ignoring`, what `.gitignore` and `.ignore` files name is left out too.
+/// Hidden files and `.git` are omitted; with `ignoring`, the entries that `.gitignore` and `.ignore` files exclude are
+/// omitted too.
 pub(super) fn walk(
     root: &Root,
     start: &str,
     ignoring: bool,
     deadline: Instant,
-    visit: &mut dyn FnMut(&Found<'_>) -> Result<ControlFlow<()>, Fault>,
+    visit: &mut dyn FnMut(&WalkEntry<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<Omitted, Fault> {
     let (dir, base) = open::find_folder(root, start)?;
     let mut ignored = if ignoring { Ignored::above(root, &base) } else { Ignored::nothing() };
@@ -108,7 +109,7 @@ pub(super) fn walk(
             }
         } else if kind.is_file() || kind.is_symlink() {
             let below = path.strip_prefix(&base).unwrap_or(&path).to_owned();
-            let found = Found { folder: &level.dir, name, path, below, is_link: kind.is_symlink() };
+            let found = WalkEntry { folder: &level.dir, name, path, below, is_link: kind.is_symlink() };
             if visit(&found)?.is_break() {
                 break;
             }

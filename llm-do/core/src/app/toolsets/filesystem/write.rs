@@ -16,7 +16,7 @@ use super::replace::{lock, replace};
 use super::root::Root;
 use super::text;
 
-/// Writes `content` to the file, and returns what happened. What reading hides of a replaced file stays.
+/// Writes `content` to the file, and returns a description. The hidden parts of a replaced file are preserved.
 pub(super) fn write(root: &Root, path: &str, content: &str) -> Result<String, Fault> {
     let _changes = lock();
     root.rules.check_changes()?;
@@ -37,17 +37,17 @@ pub(super) fn write(root: &Root, path: &str, content: &str) -> Result<String, Fa
     })
 }
 
-/// Returns the text of a file, if it is one.
+/// Returns the text of a file, if it is a text file.
 fn old_text(root: &Root, place: &Place) -> Option<String> {
     open::read(place, root.max_bytes, "").and_then(|old| text::decode(old.bytes, &place.path)).ok()
 }
 
-/// Returns what is written in place of the old text, if there is one.
+/// Returns the content to write in place of the old text, if any.
 fn new_text<'c>(old: Option<&str>, content: &'c str) -> Cow<'c, str> {
     old.map_or(Cow::Borrowed(content), |old| line_ends::kept(old, content))
 }
 
-/// Shows what [`write`] would change.
+/// Shows the change that [`write`] would make.
 pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, Fault> {
     root.rules.check_changes()?;
     check_size(root, path, content)?;
@@ -62,7 +62,7 @@ pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, 
     Ok(with_real_path(path, &target, &difference))
 }
 
-/// Shows how a file changes that is replaced.
+/// Shows the change of a replaced file.
 fn difference(root: &Root, place: &Place, replaced: &Metadata, content: &str) -> Result<String, Fault> {
     let shown = shown(&place.path);
     let Some(old) = old_text(root, place) else {
@@ -79,7 +79,7 @@ fn check_size(root: &Root, path: &str, content: &str) -> Result<(), Fault> {
     if bytes > max { Err(Fault::TooLarge { path: shown(path.as_ref()), bytes, max, hint: "" }) } else { Ok(()) }
 }
 
-/// Returns the file that is there, which may be replaced, or `None`.
+/// Returns the existing file, which must be replaceable, or `None`.
 fn existing(root: &Root, place: &Place) -> Result<Option<Metadata>, Fault> {
     root.rules.check_change(&place.path, false)?;
     match place.folder.symlink_metadata(&place.name) {
@@ -96,7 +96,7 @@ fn existing(root: &Root, place: &Place) -> Result<Option<Metadata>, Fault> {
     }
 }
 
-/// Checks that a file is not marked as read-only: a rename would replace it all the same.
+/// Checks that a file is not marked as read-only, which a rename would ignore.
 pub(super) fn check_writable(place: &Place, metadata: &Metadata) -> Result<(), Fault> {
     if metadata.permissions().readonly() { Err(Fault::ReadOnlyFile(shown(&place.path))) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! The body of an answer, up to a limit, and what its headers state.
+//! The body of a response, up to a limit, and data from its headers.
 
 use encoding_rs::Encoding;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
@@ -8,21 +8,21 @@ use super::client;
 use super::fault::Fault;
 use super::settings::Http;
 
-/// A finished answer.
+/// A finished response.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct FetchedResponse {
     pub(super) url: Url,
     pub(super) status: StatusCode,
-    /// Without parameters, in lower case; empty if the server names none.
+    /// The media type without parameters, in lower case; empty if the server sends none.
     pub(super) media_type: String,
     pub(super) charset: Option<&'static Encoding>,
     pub(super) body: Vec<u8>,
-    /// Whether the body is longer than what was read.
+    /// Whether the body is longer than the limit.
     pub(super) is_cut: bool,
 }
 
-impl Answer {
-    /// Reads an answer.
+impl FetchedResponse {
+    /// Reads a response.
     pub(super) async fn read(mut response: Response, url: Url, settings: &Http) -> Result<Self, Fault> {
         let content_type = header(&response, CONTENT_TYPE);
         let (media_type, parameters) = content_type.split_once(';').unwrap_or((&content_type, ""));

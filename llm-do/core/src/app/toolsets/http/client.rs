@@ -30,14 +30,14 @@ impl Clients {
     ///
     /// # Errors
     ///
-    /// Returns an error if the URL has an address that is not public, and the settings do not allow that.
-    pub(super) async fn of<'c>(settings: &'c Http, url: &Url) -> Result<&'c Client, Fault> {
+    /// Returns an error if the URL has a non-public address, and the settings do not allow it.
+    pub(super) async fn for_url<'c>(settings: &'c Http, url: &Url) -> Result<&'c Client, Fault> {
         let clients = settings.clients.get_or_try_init(|| Self::build(settings)).await?;
         if settings.may_be_private(url)? {
             return Ok(&clients.private);
         }
         let host = host::name(url);
-        // A URL with an address is connected to without a lookup.
+        // A URL with an address needs no lookup.
         match host.parse::<IpAddr>() {
             Ok(address) if !is_public(address) => Err(Fault::Private(host)),
             _ => Ok(&clients.public),
@@ -46,7 +46,7 @@ impl Clients {
 
     async fn build(settings: &Http) -> Result<Self, Fault> {
         let settings = settings.clone();
-        // Reads the certificates of the system.
+        // Building reads the certificates of the system.
         let built = tokio::task::spawn_blocking(move || {
             let client = |is_public_only| {
                 let addresses = settings.addresses.clone();
@@ -63,9 +63,9 @@ fn client(user_agent: &str, resolver: Resolver) -> Result<Client, Fault> {
     let builder = Client::builder()
         .user_agent(user_agent)
         .dns_resolver(Arc::new(resolver))
-        // A proxy would look names up itself.
+        // A proxy would resolve names itself.
         .no_proxy()
-        // Each address is checked here, and a redirect may need approval.
+        // Each redirect is checked by the caller, since it may need approval.
         .redirect(Policy::none())
         .referer(false)
         .pool_max_idle_per_host(0);
@@ -74,14 +74,14 @@ fn client(user_agent: &str, resolver: Resolver) -> Result<Client, Fault> {
 
 type Lookup = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Looks hosts up, and drops addresses that are not public.
+/// Resolves hosts, and drops non-public addresses.
 struct Resolver {
     addresses: BTreeMap<String, Vec<SocketAddr>>,
     is_public_only: bool,
     lookup: Arc<dyn Fn(String) -> Lookup + Send + Sync>,
 }
 
-/// The system's lookup.
+/// The lookup of the system.
 fn by_system(host: String) -> Lookup {
     Box::pin(async move { Ok(tokio::net::lookup_host((host, 0)).await?.collect()) })
 }
@@ -99,7 +99,7 @@ impl Resolve for Resolver {
                 }
             };
             if is_public_only {
-                // Connections use what is returned here, so no second lookup can have another answer.
+                // Connections use the returned addresses, so a second lookup cannot return different ones.
                 addresses.retain(|address| is_public(address.ip()));
                 if addresses.is_empty() {
                     return Err(Unresolved::Private { host }.into());
@@ -110,7 +110,7 @@ impl Resolve for Resolver {
     }
 }
 
-/// Why a host has no usable address.
+/// The reason that a host has no usable address.
 #[derive(Debug)]
 enum Unresolved {
     Private { host: String },
@@ -128,7 +128,7 @@ impl fmt::Display for Unresolved {
 
 impl Error for Unresolved {}
 
-/// Returns the fault of a request that failed.
+/// Returns the fault of a failed request.
 pub(super) fn fault(error: reqwest::Error, url: &Url, settings: &Http) -> Fault {
     if error.is_timeout() {
         return Fault::Timeout { url: url.to_string(), after: settings.timeout };
@@ -144,7 +144,7 @@ pub(super) fn fault(error: reqwest::Error, url: &Url, settings: &Http) -> Fault 
             None => {}
         }
     }
-    // The message has the URL already.
+    // The message already has the URL.
     Fault::Request { url: url.to_string(), source: error.without_url() }
 }
 

@@ -1,8 +1,8 @@
-//! What the tools answer when nothing is fetched.
+//! The errors of the tools.
 
 use std::time::Duration;
 
-/// Why nothing is fetched, in words for a model.
+/// The reason that nothing is fetched, as text for a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
     #[error("invalid URL `{url}`: {reason}")]

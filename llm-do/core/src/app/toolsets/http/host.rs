@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-/// A host, with a port if it is not that of the scheme: `docs.rs`, `*.example.com`, `localhost:8080`, `*`.
+/// A host, with a port if it is not the default of the scheme: `docs.rs`, `*.example.com`, `localhost:8080`, `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HostPattern {
     host: String,
@@ -31,14 +31,14 @@ impl HostPattern {
     fn matches_host(&self, host: &str) -> bool {
         match self.host.strip_prefix('*') {
             Some("") => true,
-            // The dot keeps `evil-example.com` out.
+            // The dot excludes `evil-example.com`.
             Some(suffix) => host.len() > suffix.len() && host.ends_with(suffix),
             None => self.host == host,
         }
     }
 }
 
-/// Returns the host of a URL, without brackets and without the dot at the end of a full name.
+/// Returns the host of a URL, without brackets and without the final dot of a fully qualified name.
 pub(super) fn name(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()

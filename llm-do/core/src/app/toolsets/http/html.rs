@@ -1,5 +1,5 @@
-//! HTML as text: first as an outline whose size, depth and length as text are bounded, since what converts it to text takes as
-//! much time and memory as the tree and the text of a page need, which its author decides.
+//! HTML as text. First, the HTML is reduced to an outline with bounded size, depth and text length, since the
+//! conversion to text needs time and memory for the tree and the text, which the author of the page controls.
 
 mod budget;
 mod element;
@@ -13,13 +13,13 @@ use std::io::{self, Read};
 use self::outline::Outline;
 use self::scanner::{Scanner, Token};
 
-/// The columns that text of HTML is wrapped at: wide enough for most tables.
+/// The columns at which text is wrapped: wide enough for most tables.
 const WIDTH: usize = 120;
 
-/// How many tags are read between looks at the clock.
+/// The number of tags between two checks of the deadline.
 const INTERVAL: usize = 1_000;
 
-/// Returns HTML as text, with the targets of links at the end; fails once `is_over`.
+/// Returns HTML as text, with the link targets at the end; fails once `is_over`.
 pub(super) fn to_text(html: &str, is_over: &dyn Fn() -> bool) -> Result<String, String> {
     let outline = outline(html, is_over)?;
     let config = html2text::config::plain().no_link_wrapping().allow_width_overflow();
@@ -27,7 +27,7 @@ pub(super) fn to_text(html: &str, is_over: &dyn Fn() -> bool) -> Result<String, 
     config.string_from_read(read, WIDTH).map_err(|error| error.to_string())
 }
 
-/// Returns the part of HTML that text is made of.
+/// Returns the parts of HTML that affect the text.
 fn outline(html: &str, is_over: &dyn Fn() -> bool) -> Result<String, String> {
     let mut outline = Outline::default();
     for (number, token) in Scanner::new(html).enumerate() {
@@ -51,7 +51,7 @@ fn too_long() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "the conversion takes too long")
 }
 
-/// HTML that ends with an error once the call is over.
+/// HTML that ends with an error once the deadline has passed.
 struct Interruptible<'h> {
     rest: &'h [u8],
     is_over: &'h dyn Fn() -> bool,

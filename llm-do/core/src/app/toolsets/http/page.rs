@@ -1,26 +1,30 @@
-//! A part of a text, with how to get the next.
+//! A part of a text, with a hint for the next part.
 
 use std::fmt::Write;
 
-use super::answer::Answer;
+use super::answer::FetchedResponse;
 use super::fault::Fault;
 
-/// Which characters of the text to return.
+/// The range of characters to return.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct CharRange {
     /// 1-based.
     pub(super) offset: u32,
     pub(super) max_chars: u32,
 }
 
-/// Describes an answer without a text.
-pub(super) fn head(answer: &Answer) -> String {
+/// Describes a response without text.
+pub(super) fn head(answer: &FetchedResponse) -> String {
     let kind = if answer.media_type.is_empty() { "unknown" } else { &answer.media_type };
     format!("status: {}\nurl: {}\ntype: {kind}", answer.status, answer.url)
 }
 
-/// Returns a part of the text of an answer, after its status.
-pub(super) fn page(answer: &Answer, text: &str, Part { offset, max_chars }: Part) -> Result<String, Fault> {
+/// Returns a part of the text of a response, after its status.
+pub(super) fn page(
+    answer: &FetchedResponse,
+    text: &str,
+    CharRange { offset, max_chars }: CharRange,
+) -> Result<String, Fault> {
     let text = text.trim_end();
     let total = text.chars().count();
     let (first, limit) = (offset as usize, max_chars as usize);

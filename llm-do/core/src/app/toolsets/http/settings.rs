@@ -1,4 +1,4 @@
-//! How an application configures the tool.
+//! The settings of the tool.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,10 +13,10 @@ use super::fault::Fault;
 use super::host::HostPattern;
 use crate::plane::registry::Application;
 
-/// The settings of the tool: give them to [`RuntimeBuilder::state`](crate::session::runtime::RuntimeBuilder::state).
+/// The settings of the tool, for [`RuntimeBuilder::state`](crate::session::runtime::RuntimeBuilder::state).
 ///
-/// A host is written as `docs.rs`, `*.example.com` for all hosts below one, or `*` for all; with a port if that is not the
-/// one of the scheme: `localhost:8080`. Without settings, the defaults apply.
+/// A host is written as `docs.rs`, `*.example.com` for all subdomains, or `*` for all hosts; with a port if it is not
+/// the default of the scheme: `localhost:8080`. Without settings, the defaults apply.
 ///
 /// # Examples
 ///
@@ -66,7 +66,7 @@ impl Http {
 
     /// Approves all URLs of a host. Default: each URL needs approval.
     ///
-    /// A model that reads untrusted text may send what it knows to an approved host, in the URL.
+    /// A model that reads untrusted text may send its data to an approved host, in the URL.
     pub fn allow(mut self, host: impl Into<String>) -> Self {
         self.allowed.push(host.into());
         self
@@ -78,45 +78,46 @@ impl Http {
         self
     }
 
-    /// Lets a host be at a local or private address, such as `localhost:8080`. Default: none may.
+    /// Allows a host to have a local or private address, such as `localhost:8080`. Default: none.
     ///
-    /// This approves nothing: see [`allow`](Self::allow).
+    /// This does not approve URLs: see [`allow`](Self::allow).
     pub fn allow_private(mut self, host: impl Into<String>) -> Self {
         self.private.push(host.into());
         self
     }
 
-    /// Sets the addresses of a host, instead of those that DNS has. Port 0 is that of the URL.
+    /// Sets the addresses of a host, in place of those from DNS. Port 0 stands for the port of the URL.
     pub fn resolve(mut self, host: impl Into<String>, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
         self.addresses.insert(host.into().to_ascii_lowercase(), addresses.into_iter().collect());
         self.changed()
     }
 
-    /// Sets the time for one call, with its redirects. Default: 30 seconds.
+    /// Sets the maximum time of one call, with its redirects. Default: 30 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets how many bytes of an answer are read. Default: 2 MiB.
+    /// Sets the maximum number of bytes that are read of a response. Default: 2 MiB.
     pub fn max_size(mut self, bytes: usize) -> Self {
         self.max_size = bytes;
         self
     }
 
-    /// Sets how many redirects are followed. Default: 5.
+    /// Sets the maximum number of followed redirects. Default: 5.
     pub fn max_redirects(mut self, count: u32) -> Self {
         self.max_redirects = count;
         self
     }
 
-    /// Sets the header `user-agent`. Default: the application, as its command line names it, and `llm-do/` with the version.
+    /// Sets the header `user-agent`. Default: the application, as named by its command line, and `llm-do/` with the
+    /// version.
     pub fn user_agent(mut self, name: impl Into<String>) -> Self {
         self.user_agent = name.into();
         self.changed()
     }
 
-    /// Forgets the clients, which may have been built with other settings.
+    /// Resets the clients, which may have been built with other settings.
     fn changed(mut self) -> Self {
         self.clients = Arc::default();
         self
@@ -132,7 +133,7 @@ impl Http {
         matches(&self.denied, url)
     }
 
-    /// Returns whether a URL may lead to a local or private address.
+    /// Returns whether a URL may have a local or private address.
     pub(super) fn may_be_private(&self, url: &Url) -> Result<bool, Fault> {
         matches(&self.private, url)
     }

@@ -1,4 +1,4 @@
-//! Which URLs are fetched: parsed, checked, and approved by the settings or not.
+//! The permitted URLs: parsed, checked, and either approved by the settings or not.
 
 use reqwest::Url;
 
@@ -6,10 +6,10 @@ use super::fault::Fault;
 use super::host;
 use super::settings::Http;
 
-/// The longest URL, in characters.
+/// The maximum length of a URL, in characters.
 const MAX_URL: usize = 4_000;
 
-/// Parses a URL as it will be requested; fails if it must not be fetched, approved or not.
+/// Parses a URL as it will be requested; fails if it must not be fetched even with approval.
 pub(super) fn parse(settings: &Http, url: &str) -> Result<Url, Fault> {
     if url.chars().count() > MAX_URL {
         return Err(Fault::TooLong(url.chars().take(100).collect()));
@@ -19,7 +19,7 @@ pub(super) fn parse(settings: &Http, url: &str) -> Result<Url, Fault> {
     check(settings, parsed)
 }
 
-/// Returns where a redirect leads; fails if that must not be fetched.
+/// Returns the target of a redirect; fails if it must not be fetched.
 pub(super) fn redirected(settings: &Http, from: &Url, location: &str) -> Result<Url, Fault> {
     let to = from.join(location).map_err(|_| Fault::Location { url: from.to_string() })?;
     check(settings, to)
@@ -40,7 +40,8 @@ fn check(settings: &Http, mut url: Url) -> Result<Url, Fault> {
     Ok(url)
 }
 
-/// Returns whether a redirect may be followed without another approval: on the same host, or to an approved one.
+/// Returns whether a redirect may be followed without another approval: it stays on the host, or leads to an approved
+/// host.
 pub(super) fn may_follow(settings: &Http, from: &Url, to: &Url) -> Result<bool, Fault> {
     let is_same_host = from.host_str() == to.host_str() && from.port() == to.port();
     let is_downgrade = from.scheme() == "https" && to.scheme() == "http";

@@ -1,35 +1,35 @@
-//! The text of an answer: decoded, and without the markup of HTML.
+//! The text of a response: decoded, and without HTML markup.
 
 use encoding_rs::{Encoding, UTF_8};
 
-use super::answer::Answer;
+use super::answer::FetchedResponse;
 use super::fault::Fault;
 use super::html;
 
-/// How far into HTML its own declaration of the charset is looked for, as the HTML standard has it.
+/// The number of bytes in which HTML may declare its charset, by the HTML standard.
 const PRESCAN: usize = 1_024;
 
-/// What an answer is for a model.
+/// The content of a response for a model.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum ResponseContent {
     Text(String),
-    /// A file that models read, such as an image.
+    /// A file that models can read, such as an image.
     File,
 }
 
-/// Returns the content of an answer; fails once `is_over`.
-pub(super) fn content(answer: &Answer, is_over: &dyn Fn() -> bool) -> Result<Content, Fault> {
+/// Returns the content of a response; fails once `is_over`.
+pub(super) fn content(answer: &FetchedResponse, is_over: &dyn Fn() -> bool) -> Result<ResponseContent, Fault> {
     let media_type = answer.media_type.as_str();
     if is_html(media_type) {
         let html = decoded(answer, declared(&answer.body));
         let text = html::to_text(&html, is_over);
-        return text.map(Content::Text).map_err(|reason| Fault::Html { url: answer.url.to_string(), reason });
+        return text.map(ResponseContent::Text).map_err(|reason| Fault::Html { url: answer.url.to_string(), reason });
     }
     if is_text(media_type) || (media_type.is_empty() && is_plain(&answer.body)) {
-        return Ok(Content::Text(decoded(answer, None)));
+        return Ok(ResponseContent::Text(decoded(answer, None)));
     }
     if matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf") {
-        return Ok(Content::File);
+        return Ok(ResponseContent::File);
     }
     Err(Fault::MediaType { url: answer.url.to_string(), media_type: media_type.to_owned() })
 }
@@ -50,12 +50,12 @@ fn is_text(media_type: &str) -> bool {
 /// Returns whether bytes without a type look like text.
 fn is_plain(body: &[u8]) -> bool {
     let start = std::str::from_utf8(&body[..body.len().min(PRESCAN)]);
-    // The last character may be cut.
+    // The last character may be incomplete.
     !body.contains(&0) && start.err().is_none_or(|error| error.error_len().is_none())
 }
 
-/// Decodes the body: by its byte order mark, its header, `declared`, or as UTF-8. Invalid bytes become U+FFFD.
-fn decoded(answer: &Answer, declared: Option<&'static Encoding>) -> String {
+/// Decodes the body by its byte order mark, its header, `declared`, or as UTF-8. Invalid bytes become U+FFFD.
+fn decoded(answer: &FetchedResponse, declared: Option<&'static Encoding>) -> String {
     let encoding = answer.charset.or(declared).unwrap_or(UTF_8);
     let (text, _, _) = encoding.decode(&answer.body);
     text.replace('\0', "\u{fffd}")
@@ -67,6 +67,6 @@ fn declared(html: &[u8]) -> Option<&'static Encoding> {
     let (_, rest) = start.split_once("charset=")?;
     let label = rest.trim_start_matches(['"', '\'', ' ']);
     let end = label.find(['"', '\'', ' ', ';', '>', '/']).unwrap_or(label.len());
-    // A declaration that could be read is not in UTF-16.
+    // A declaration that is readable as ASCII is not in UTF-16.
     Encoding::for_label(&label.as_bytes()[..end]).map(Encoding::output_encoding)
 }

@@ -1,12 +1,12 @@
-//! The tool, and the one that it calls for URLs that need approval.
+//! The tool, and the nested tool for URLs that need approval.
 
 #![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
 
 use llm_do_macros::tool;
 
 use super::super::short_names::short_names;
-use super::page::Part;
-use super::request::Prepared;
+use super::page::CharRange;
+use super::request::PreparedFetch;
 use crate::base::error::Result;
 use crate::declare::tool::ToolReturn;
 use crate::plane::context::CallContext;
@@ -31,11 +31,11 @@ pub async fn fetch(
     #[schemars(range(min = 1, max = 200_000))]
     max_chars: u32,
 ) -> Result<ToolReturn> {
-    let prepared = Prepared::new(ctx, &url)?;
+    let prepared = PreparedFetch::new(ctx, &url)?;
     if prepared.is_approved()? {
-        return Ok(prepared.fetch(Part { offset, max_chars }).await?);
+        return Ok(prepared.fetch(CharRange { offset, max_chars }).await?);
     }
-    // As it is requested, so that the approver sees the true host.
+    // The requested URL, so that the approver sees the true host.
     let url = prepared.url().to_string();
     Ok(ctx.call(fetch_asked { url, offset, max_chars }).await?)
 }
@@ -55,5 +55,5 @@ pub async fn fetch_asked(
     #[schemars(range(min = 1, max = 200_000))]
     max_chars: u32,
 ) -> Result<ToolReturn> {
-    Ok(Prepared::new(ctx, &url)?.fetch(Part { offset, max_chars }).await?)
+    Ok(PreparedFetch::new(ctx, &url)?.fetch(CharRange { offset, max_chars }).await?)
 }

@@ -5,7 +5,7 @@ use super::fault::Fault;
 /// The maximum size of a command in bytes: the system takes no longer argument.
 const MAX_BYTES: usize = 100_000;
 
-/// Splits a command into its words; fails if a shell would do more with it than split it.
+/// Splits a command into its words; fails if a shell would do more than split it.
 pub(super) fn split(command: &str) -> Result<Vec<String>, Fault> {
     if command.len() > MAX_BYTES {
         return Err(Fault::TooLong { bytes: command.len(), max: MAX_BYTES });
@@ -26,7 +26,7 @@ pub(super) fn split(command: &str) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// Returns the first character that a shell would not take literally.
+/// Returns the first character that a shell would not treat literally.
 fn metacharacter(command: &str) -> Option<char> {
     let (mut quote, mut starts_word) = (None, true);
     let mut characters = command.chars();
@@ -47,7 +47,7 @@ fn metacharacter(command: &str) -> Option<char> {
     None
 }
 
-/// Returns whether a shell gives a character outside quotes a meaning, anywhere in a word.
+/// Returns whether a character outside quotes has a special meaning in a shell, anywhere in a word.
 fn is_operator(character: char) -> bool {
     matches!(character, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | '\n' | '\r')
 }

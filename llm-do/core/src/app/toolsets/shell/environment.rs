@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::settings::Shell;
 
-/// What is passed on: no other variable, since many hold secrets or change what programs do.
+/// The variables that are passed on. Many other variables contain secrets or change the behaviour of programs.
 const PASSED: &[&str] = &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "SystemRoot"];
 
-/// What keeps programs from asking, paging and locking.
+/// Variables that disable prompts, pagers and locks.
 const SET: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_PAGER", "cat"),
@@ -27,13 +27,14 @@ pub(super) fn variables(settings: &Shell, root: &Path) -> Vec<(OsString, OsStrin
     passed.chain(set).chain([("PATH".into(), path)]).chain(given).collect()
 }
 
-/// Returns the folders of programs: not those that a command can write to, so that `cat` stays the system's.
+/// Returns the folders of programs, without those that a command can write to, so that `cat` is the program of the
+/// system.
 pub(super) fn search_path(root: &Path) -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).filter_map(|folder| resolved(&folder, root)).collect()
 }
 
-/// Returns the path of a program that is given by its name, without symbolic links.
+/// Returns the path of the program with a name, without symbolic links.
 #[cfg(target_os = "linux")]
 pub(super) fn find_program(name: &Path, root: &Path) -> Option<PathBuf> {
     let names = if name.is_absolute() {
@@ -44,13 +45,13 @@ pub(super) fn find_program(name: &Path, root: &Path) -> Option<PathBuf> {
     names.iter().filter_map(|name| resolved(name, root)).find(|program| program.is_file())
 }
 
-/// Returns a path without symbolic links, which no command can make lead elsewhere; `None` if it is relative or missing, or if
-/// a part of it is in `root`.
+/// Returns a path without symbolic links, which a command cannot redirect; `None` if it is relative or missing, or if a
+/// part of it is in `root`.
 fn resolved(path: &Path, root: &Path) -> Option<PathBuf> {
     let found = path.canonicalize().ok()?;
-    // The parts are checked too: a link in `root` leads where the last command wanted.
+    // All parts are checked, since a previous command may have created a link in `root`.
     let is_safe = path.is_absolute() && !found.starts_with(root) && !leads_through(path, root);
-    // Some programs of Windows do not know the form without links.
+    // Some Windows programs do not support the canonical form.
     is_safe.then(|| if cfg!(windows) { path.to_owned() } else { found })
 }
 

@@ -1,4 +1,4 @@
-//! What the tools answer when a command does not run.
+//! The errors of the tools.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::repositories::Unsearched;
 use super::settings::SandboxKind;
 
-/// Why a command does not run, in words for a model.
+/// The reason that a command does not run, as text for a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
     #[error("the command has {bytes} bytes; the maximum is {max}: write what it reads to a file")]

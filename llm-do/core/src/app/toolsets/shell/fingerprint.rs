@@ -1,4 +1,4 @@
-//! What changes when a file of a repository does.
+//! Fingerprints of the files of a repository, which change when a file changes.
 
 use std::fs::Metadata;
 #[cfg(unix)]
@@ -13,17 +13,17 @@ use sha2::{Digest, Sha256};
 #[cfg(unix)]
 use crate::base::open_file::nonblocking;
 
-/// How large a file may be whose content is compared: one that starts programs, and any other.
+/// The maximum size of a file whose content is compared, if it starts programs and if it does not.
 #[cfg(unix)]
 const MAX_STARTING: u64 = 16 << 20;
 #[cfg(unix)]
 const MAX_OTHER: u64 = 1 << 20;
 
-/// The length of the shortest name of an object in hexadecimal digits, without its folder.
+/// The minimum length of an object's name in hexadecimal digits, without its folder.
 #[cfg(unix)]
 const OBJECT_NAME: usize = 38;
 
-/// What changes when a file does; of a folder, its entries are compared instead.
+/// A value that changes when the file does; the entries of a folder are compared separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fingerprint {
     File {
@@ -31,11 +31,12 @@ pub(super) enum Fingerprint {
         size: u64,
         modified: (i64, i64),
         changed: (i64, i64),
-        /// The digest of the content: a change through mapped memory sets no time on some file systems, such as tmpfs.
+        /// The digest of the content. On some file systems, such as tmpfs, a change through mapped memory does not
+        /// update the time.
         content: Option<[u8; 32]>,
     },
     Folder(Identity),
-    /// It cannot be listed.
+    /// The folder cannot be listed.
     Unreadable,
 }
 
@@ -43,9 +44,9 @@ pub(super) enum Fingerprint {
 type Identity = (u64, u64, u32, u32, u32);
 
 impl Fingerprint {
-    /// Returns the fingerprint of a file or folder; `None` if it starts programs and is too large to be compared.
+    /// Returns the fingerprint of a file or folder; `None` if it starts programs and is too large to compare.
     #[cfg(unix)]
-    pub(super) fn of(path: &Path, facts: &Metadata, is_starting: bool) -> Option<Self> {
+    pub(super) fn new(path: &Path, facts: &Metadata, is_starting: bool) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
 
         let identity = (facts.dev(), facts.ino(), facts.mode(), facts.uid(), facts.gid());
@@ -57,20 +58,20 @@ impl Fingerprint {
         if !is_compared && is_starting {
             return None;
         }
-        // One that cannot be read can be changed only after its mode, which sets the time.
+        // An unreadable file can be changed only after its mode, which updates the time.
         let content = is_compared.then(|| content(path, facts, max).ok()).flatten();
-        // The time of the change is set by the kernel alone, for each change of content, links or mode.
+        // Only the kernel sets the change time, for each change of content, links or mode.
         let [modified, changed] = [(facts.mtime(), facts.mtime_nsec()), (facts.ctime(), facts.ctime_nsec())];
         Some(Self::File { identity, size: facts.size(), modified, changed, content })
     }
 
     /// Only Linux has a sandbox.
     #[cfg(not(unix))]
-    pub(super) fn of(_: &Path, _: &Metadata, _: bool) -> Option<Self> {
+    pub(super) fn new(_: &Path, _: &Metadata, _: bool) -> Option<Self> {
         Some(Self::Unreadable)
     }
 
-    /// Returns how many bytes were read.
+    /// Returns the number of bytes read.
     pub(super) fn bytes_read(&self) -> u64 {
         match self {
             Self::File { size, content: Some(_), .. } => *size,
@@ -79,7 +80,7 @@ impl Fingerprint {
     }
 }
 
-/// Returns the digest of a file's content, or of where a symbolic link leads.
+/// Returns the digest of a file's content, or of the target of a symbolic link.
 #[cfg(unix)]
 fn content(path: &Path, facts: &Metadata, max: u64) -> io::Result<[u8; 32]> {
     use std::os::unix::ffi::OsStrExt;
@@ -98,14 +99,14 @@ fn content(path: &Path, facts: &Metadata, max: u64) -> io::Result<[u8; 32]> {
     Ok(Sha256::digest(&bytes).into())
 }
 
-/// Returns whether a file has the name of an object or of a pack, which start no program and are too many to be read.
+/// Returns whether a file has the name of an object or of a pack, which start no program and are too many to read.
 #[cfg(unix)]
 fn is_object(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with("pack-") || (name.len() >= OBJECT_NAME && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Returns whether this user owns a file, or the folder that hides it.
+/// Returns whether this user owns a file, or the folder that contains it.
 #[cfg(unix)]
 pub(super) fn is_own(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

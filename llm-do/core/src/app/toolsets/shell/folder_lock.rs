@@ -1,5 +1,5 @@
-//! Locks of folders, which hold between processes: a command that ran beside another could replace a folder by a link to one outside,
-//! which the sandbox of the other would then open.
+//! Locks of folders between processes. Without them, a concurrent command could replace a folder by a link to a folder
+//! outside, which the sandbox of another command would then open.
 
 mod lock_file;
 
@@ -16,22 +16,22 @@ use self::lock_file::LockFile;
 use super::fault::Fault;
 use crate::base::delay::within;
 
-/// How often a lock that another command holds is tried.
+/// The interval between attempts to lock a folder that another command has locked.
 const AGAIN: Duration = Duration::from_millis(20);
-/// How long a call waits for another command before it reports that.
+/// The time after which a call reports that it waits for another command.
 const REPORTED_AFTER: Duration = Duration::from_millis(500);
 
-/// How long a call waits for other commands, in all.
+/// The maximum time for which a call waits for other commands.
 #[derive(Clone, Copy)]
 pub(super) struct Wait<'a> {
     began: Instant,
     limit: Duration,
-    /// Called with a folder that another command has, if the call waits for it.
+    /// Called with a locked folder, if the call waits for it.
     report: &'a (dyn Fn(&Path) + Sync),
 }
 
 impl<'a> Wait<'a> {
-    /// Begins to wait.
+    /// Starts the wait.
     pub(super) fn new(limit: Duration, report: &'a (dyn Fn(&Path) + Sync)) -> Self {
         Self { began: Instant::now(), limit, report }
     }
@@ -40,7 +40,7 @@ impl<'a> Wait<'a> {
         self.limit.saturating_sub(self.began.elapsed())
     }
 
-    /// Waits for the right to use a folder.
+    /// Waits until a folder is locked.
     pub(super) async fn until<T>(self, folder: &Path, future: impl Future<Output = T>) -> Result<T, Fault> {
         let mut future = pin!(future);
         if let Some(value) = within(self.left().min(REPORTED_AFTER), &mut future).await {
@@ -54,24 +54,25 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// The right to run a command in a folder.
+/// A lock for running a command in a folder.
 #[derive(Debug)]
 pub(super) struct FolderLock {
-    /// The folders for the files of locks. Without one, the folders are locked themselves, which the commands in them can do too.
+    /// The folders of the lock files. Without any, the folders themselves are locked, which commands in them can do
+    /// too.
     places: Vec<PathBuf>,
-    /// The locks, which end when they are dropped.
+    /// The locks, which are released on drop.
     held: Vec<LockFile>,
 }
 
 impl FolderLock {
-    /// Waits until no command changes a folder above this one. The path has no symbolic links.
+    /// Waits until no command changes a parent of this folder. The path has no symbolic links.
     pub(super) async fn above(root: &Path, wait: Wait<'_>) -> Result<Self, Fault> {
         let mut lock = Self { places: lock_file::places(root), held: Vec::new() };
         let mut folders: Vec<_> = root.ancestors().skip(1).collect();
-        // From the top, so that each is locked while nothing moves it, and no two commands wait for each other.
+        // From the top, so that no locked folder is moved meanwhile, and no two commands wait for each other.
         folders.reverse();
         for folder in folders {
-            // Nor can a command run in a folder that cannot be listed.
+            // A command cannot run in a folder that it cannot open.
             if !lock.places.is_empty() || File::open(folder).is_ok() {
                 lock.add(folder, false, wait).await?;
             }
@@ -82,7 +83,7 @@ impl FolderLock {
         Ok(lock)
     }
 
-    /// Waits until no command changes this folder, one above, or one in it. The path has no symbolic links.
+    /// Waits until no command changes this folder, a parent, or a folder in it. The path has no symbolic links.
     pub(super) async fn alone(root: &Path, wait: Wait<'_>) -> Result<Self, Fault> {
         let mut lock = Self::above(root, wait).await?;
         lock.add(root, true, wait).await?;

@@ -1,4 +1,4 @@
-//! Reads a repository without starting a program that the repository names.
+//! Reads a repository without starting programs that the repository names.
 
 mod config;
 
@@ -9,10 +9,10 @@ use std::path::Path;
 
 use crate::base::open_file;
 
-/// The largest configuration that is read, in bytes.
+/// The maximum size of a configuration, in bytes.
 const MAX_CONFIG: u64 = 256 << 10;
 
-/// Settings that hold against those of the repository: a key that is set here may be in a repository, see [`config`].
+/// Settings that override those of the repository. Keys that are set here may occur in a repository; see [`config`].
 const SETTINGS: &[&str] = &[
     "core.alternateRefsCommand=false",
     "core.askPass=false",
@@ -35,7 +35,7 @@ const SETTINGS: &[&str] = &[
     "submodule.recurse=false",
 ];
 
-/// Variables that hold against those of the application: no other configuration, and no discovery of other repositories.
+/// Variables that override those of the application: no other configuration, and no discovery of other repositories.
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", "false"),
@@ -48,11 +48,11 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// Returns a reading command of git with all off that starts a program.
+/// Returns a reading command of git in which all options that start programs are off.
 pub(super) fn reading(words: &[String]) -> Vec<String> {
     let [program, command, rest @ ..] = words else { return words.to_vec() };
     let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
-    // The work of a submodule is read by another git, without these settings.
+    // A submodule would be read by a separate git process, without these settings.
     let mut options = vec!["--ignore-submodules=dirty"];
     if command != "status" {
         options.extend(["--no-ext-diff", "--no-textconv"]);
@@ -61,13 +61,13 @@ pub(super) fn reading(words: &[String]) -> Vec<String> {
     start.map(ToOwned::to_owned).chain(rest.iter().cloned()).collect()
 }
 
-/// Returns the variables of a reading command: the repository is `.git` in this folder, and no other.
+/// Returns the variables of a reading command; its repository is `.git` in this folder.
 pub(super) fn variables(root: &Path) -> Vec<(&'static str, OsString)> {
     let fixed = VARIABLES.iter().map(|(name, value)| (*name, OsString::from(value)));
     fixed.chain([("GIT_DIR", root.join(".git").into()), ("GIT_WORK_TREE", root.into())]).collect()
 }
 
-/// Returns why reading the repository of a folder may start a program; `None` if it cannot.
+/// Returns the reason that reading the repository of a folder may start a program; `None` if it cannot.
 pub(super) fn fault(root: &Path) -> Option<String> {
     let folder = root.join(".git");
     match fs::symlink_metadata(&folder) {

@@ -1,4 +1,4 @@
-//! The output of a command: its start and its end, and how much is left out between.
+//! The output of a command: its start and its end, with the number of omitted bytes between them.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -7,15 +7,15 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::base::mutex::IgnorePoison;
 
-/// One stream, as far as it was read.
+/// One stream, as far as it has been read.
 #[derive(Debug)]
 pub(super) struct Output {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptOutput>,
     max: usize,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     cut: u64,
@@ -26,7 +26,7 @@ impl Output {
         Self { kept: Mutex::default(), max }
     }
 
-    /// Reads a stream to its end, or to an error, which ends it as well.
+    /// Reads a stream to its end, or until an error.
     pub(super) async fn read(&self, stream: Option<impl AsyncRead + Unpin>) {
         let Some(mut stream) = stream else { return };
         let mut buffer = vec![0; 8 << 10];
@@ -46,12 +46,12 @@ impl Output {
         kept.cut += excess as u64;
     }
 
-    /// Returns the text, with a line in place of what is left out.
+    /// Returns the text, with a line in place of the omitted part.
     pub(super) fn text(&self) -> String {
         let mut kept = self.kept.lock().ignore_poison();
         let cut = kept.cut;
         if cut == 0 {
-            let Kept { head, tail, .. } = &mut *kept;
+            let KeptOutput { head, tail, .. } = &mut *kept;
             head.extend(tail.drain(..));
             return String::from_utf8_lossy(head).into_owned();
         }

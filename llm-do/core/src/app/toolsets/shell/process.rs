@@ -1,4 +1,4 @@
-//! A command as a process group, which does not outlive the call.
+//! A command as a process group, which ends with the call.
 
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -18,37 +18,37 @@ use crate::base::delay::within;
 use crate::base::process_group;
 use crate::base::process_group::ProcessGroup;
 
-/// How long the output of a process that left the group is waited for, after the command ended.
+/// The maximum wait for output of processes that left the group, after the command ended.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How many processes that are killed are awaited, and for how long.
+/// The maximum number of killed processes that are awaited, and the maximum wait.
 const MAX_AWAITED: usize = 1024;
 const AWAITED: Duration = Duration::from_secs(2);
 
 /// The lowest priority of a process: see `setpriority(2)`.
 #[cfg(unix)]
 const LOWEST: i32 = 19;
-/// How many processes that a command has started by then have their priority lowered.
+/// The maximum number of processes of a command whose priority is lowered at its start.
 #[cfg(target_os = "linux")]
 const MAX_EARLY: usize = 64;
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End {
+pub(super) enum CommandEnd {
     Exited(ExitStatus),
     TimedOut,
     Exceeded(Exceeded),
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug)]
 pub(super) struct Finished {
-    pub(super) end: End,
+    pub(super) end: CommandEnd,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
-/// Runs a command to its end or to its timeout; all processes of its group are killed then, or when this is dropped.
+/// Runs a command until it ends or times out. All processes of its group are killed then, or on drop.
 pub(super) async fn run(
     launch: &Launch<'_>,
     confinement: Option<&Confinement>,
@@ -82,20 +82,20 @@ pub(super) async fn run(
             };
             tokio::select! {
                 biased;
-                status = exited => status.map(End::Exited),
-                exceeded = watch::exceeded(leader, has_namespace, settings.limits) => Ok(End::Exceeded(exceeded)),
+                status = exited => status.map(CommandEnd::Exited),
+                exceeded = watch::exceeded(leader, has_namespace, settings.limits) => Ok(CommandEnd::Exceeded(exceeded)),
             }
         };
-        let end = within(timeout, ended).await.unwrap_or(Ok(End::TimedOut));
-        // Those of a namespace are no longer its leader's once they are killed.
+        let end = within(timeout, ended).await.unwrap_or(Ok(CommandEnd::TimedOut));
+        // Once they are killed, the processes of a namespace no longer belong to its leader.
         let mut family = if has_namespace { watch::family(leader, true, MAX_AWAITED).await } else { Vec::new() };
-        // Processes that the command left behind may hold its output open.
+        // Remaining processes of the command may keep its output open.
         drop(group);
         if confinement.is_some() && !has_namespace {
-            // Only now, since the whole system is searched: processes that multiply would do so meanwhile.
+            // Only now, since this searches the whole system, in which multiplying processes would be faster.
             family = watch::family(leader, false, MAX_AWAITED).await;
         }
-        // A killed process may still end a system call.
+        // A killed process may still finish a system call.
         watch::ended(family, AWAITED).await;
         if !reading.is_terminated() {
             within(GRACE, &mut reading).await;
@@ -105,7 +105,7 @@ pub(super) async fn run(
     Ok(Finished { end, stdout: stdout.text(), stderr: stderr.text() })
 }
 
-/// Returns the group of a command that has started, and lowers its priority, so that the processes that watch it get time.
+/// Returns the group of a started command, and lowers its priority, so that the processes that watch it get time.
 fn lowered(child: &Child, leader: Option<u32>) -> ProcessGroup {
     #[cfg(unix)]
     if let Some(child) = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)) {
@@ -116,5 +116,5 @@ fn lowered(child: &Child, leader: Option<u32>) -> ProcessGroup {
             let _ = setpriority_process(Some(descendant), LOWEST);
         }
     }
-    ProcessGroup::of(leader)
+    ProcessGroup::led_by(leader)
 }

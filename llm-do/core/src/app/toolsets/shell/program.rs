@@ -1,25 +1,25 @@
-//! Which program a command starts, however its first word spells it.
+//! Finds the program that a command starts, for each spelling of its first word.
 
 use std::path::{Path, PathBuf};
 
 use super::environment;
 
-/// Programs that act by the name that they are called by: where a link leads does not matter.
+/// Programs whose behaviour depends on their name, so that the target of a link does not matter.
 const MULTI_CALL: &[&str] = &["busybox", "ccache", "coreutils", "rustup", "snap", "toybox", "uutils"];
 
-/// The program that the first word of a command or of a rule names.
+/// The program of the first word of a command or of a rule.
 #[derive(Debug)]
 pub(super) struct Program<'w> {
     word: &'w str,
-    /// The name of its file, and of the file that a symbolic link leads to.
+    /// The names of its file and of the target of a symbolic link.
     names: Vec<String>,
-    /// Its file: in a folder without symbolic links, if it exists.
+    /// The path of its file, in a folder without symbolic links, if it exists.
     file: Option<PathBuf>,
 }
 
 impl<'w> Program<'w> {
     /// Finds the program, for commands in this folder.
-    pub(super) fn of(word: &'w str, root: &Path) -> Self {
+    pub(super) fn new(word: &'w str, root: &Path) -> Self {
         let found = found(word, root);
         let target = found.as_deref().and_then(|file| file.canonicalize().ok());
         let target = target.as_deref().and_then(name_of).filter(|name| !MULTI_CALL.contains(&&**name));
@@ -27,7 +27,7 @@ impl<'w> Program<'w> {
         Self { word, names, file: found.as_deref().and_then(without_links) }
     }
 
-    /// Returns the names of its file, each also without a version: `python3.11` is `python`.
+    /// Returns the names of its file, each also without its version: `python3.11` is `python`.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().flat_map(|name| [name.as_str(), without_version(name)])
     }
@@ -54,7 +54,7 @@ fn found(word: &str, root: &Path) -> Option<PathBuf> {
     folders.into_iter().map(|folder| folder.join(word)).find(|file| file.is_file())
 }
 
-/// Returns the path without symbolic links on the way: the last one stays, since a program may act by its name.
+/// Returns the path with resolved folders. A link as the last part is kept, since a program may depend on its name.
 fn without_links(file: &Path) -> Option<PathBuf> {
     Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?))
 }
@@ -65,7 +65,7 @@ fn name_of(file: &Path) -> Option<String> {
     Some(name.strip_suffix(".exe").unwrap_or(name).to_owned())
 }
 
-/// Returns the name without the version at its end, unless nothing else is left.
+/// Returns the name without its final version, unless nothing else is left.
 fn without_version(name: &str) -> &str {
     let without = name.trim_end_matches(is_of_version);
     if without.is_empty() { name } else { without }

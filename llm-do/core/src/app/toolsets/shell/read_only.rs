@@ -1,10 +1,11 @@
-//! Commands that are known to read only: each with all options that it may have.
+//! Commands that are known to only read, each with all its permitted options.
 //!
-//! Options are listed, not excluded: GNU programs accept abbreviations, so `sort --outp=F` writes a file too. Those that follow
-//! symbolic links below a folder are not in the list: they leave the project without an argument that does.
+//! Options are listed, not excluded: GNU programs accept abbreviations, so `sort --outp=F` writes a file too. Options
+//! that follow symbolic links below a folder are not listed, since they may leave the project without an argument that
+//! shows it.
 
 /// A program or a subcommand, and its harmless options.
-struct Reader {
+struct ReadingCommand {
     words: &'static [&'static str],
     /// Letters of options without a value; digits for options such as `-5`.
     flags: &'static str,
@@ -19,25 +20,43 @@ const ANY: usize = usize::MAX;
 const GIT_DIFF: &[&str] =
     &["stat", "shortstat", "numstat", "name-only", "name-status", "cached", "staged", "no-color", "patch", "word-diff"];
 
-const READERS: &[Reader] = &[
-    Reader { words: &["cat"], flags: "AbeEnstTuv", valued: "", long: &["number", "show-all"], max_operands: ANY },
-    Reader {
+const READERS: &[ReadingCommand] = &[
+    ReadingCommand {
+        words: &["cat"],
+        flags: "AbeEnstTuv",
+        valued: "",
+        long: &["number", "show-all"],
+        max_operands: ANY,
+    },
+    ReadingCommand {
         words: &["ls"],
         flags: "aAbBcCdfFghGiklmnNopqQrRsStuUvxXZ1",
         valued: "",
         long: &["all", "almost-all", "human-readable", "recursive", "reverse"],
         max_operands: ANY,
     },
-    Reader { words: &["head"], flags: "qv0123456789", valued: "nc", long: &["lines", "bytes"], max_operands: ANY },
-    Reader { words: &["tail"], flags: "qv0123456789", valued: "nc", long: &["lines", "bytes"], max_operands: ANY },
-    Reader {
+    ReadingCommand {
+        words: &["head"],
+        flags: "qv0123456789",
+        valued: "nc",
+        long: &["lines", "bytes"],
+        max_operands: ANY,
+    },
+    ReadingCommand {
+        words: &["tail"],
+        flags: "qv0123456789",
+        valued: "nc",
+        long: &["lines", "bytes"],
+        max_operands: ANY,
+    },
+    ReadingCommand {
         words: &["wc"],
         flags: "clmwL",
         valued: "",
         long: &["bytes", "chars", "lines", "words"],
         max_operands: ANY,
     },
-    Reader {
+    ReadingCommand {
         words: &["grep"],
         flags: "EFGPivwxcLloqsbHhnraIzTU0123456789",
         valued: "emABCf",
@@ -53,32 +72,32 @@ const READERS: &[Reader] = &[
         ],
         max_operands: ANY,
     },
-    Reader {
+    ReadingCommand {
         words: &["sort"],
         flags: "bdfghiMnRrVcCmsuz",
         valued: "kt",
         long: &["reverse", "unique", "numeric-sort"],
         max_operands: ANY,
     },
-    // The second operand is a file that is written.
-    Reader {
+    // The second operand is an output file.
+    ReadingCommand {
         words: &["uniq"],
         flags: "cdDiuz",
         valued: "fsw",
         long: &["count", "repeated", "unique"],
         max_operands: 1,
     },
-    Reader { words: &["pwd"], flags: "LP", valued: "", long: &[], max_operands: 0 },
-    Reader {
+    ReadingCommand { words: &["pwd"], flags: "LP", valued: "", long: &[], max_operands: 0 },
+    ReadingCommand {
         words: &["git", "status"],
         flags: "sbvz",
         valued: "",
         long: &["short", "branch", "porcelain", "ignored"],
         max_operands: ANY,
     },
-    Reader { words: &["git", "diff"], flags: "pwbuRz", valued: "U", long: GIT_DIFF, max_operands: ANY },
-    Reader { words: &["git", "show"], flags: "pswbuz", valued: "U", long: GIT_DIFF, max_operands: ANY },
-    Reader {
+    ReadingCommand { words: &["git", "diff"], flags: "pwbuRz", valued: "U", long: GIT_DIFF, max_operands: ANY },
+    ReadingCommand { words: &["git", "show"], flags: "pswbuz", valued: "U", long: GIT_DIFF, max_operands: ANY },
+    ReadingCommand {
         words: &["git", "log"],
         flags: "pswbu0123456789",
         valued: "nU",
@@ -104,14 +123,14 @@ const READERS: &[Reader] = &[
     },
 ];
 
-/// The tests of `find` that neither run, delete nor write anything.
+/// The tests of `find` that neither run, delete nor write.
 const FIND: &[&str] = &[
     "name", "iname", "path", "ipath", "regex", "iregex", "type", "maxdepth", "mindepth", "size", "mtime", "mmin",
     "newer", "empty", "print", "print0", "not", "a", "and", "o", "or", "perm", "prune", "true", "false", "xdev", "H",
     "P",
 ];
 
-/// Returns whether a command is known to read only, with every option that it has.
+/// Returns whether a command, with all its options, is known to only read.
 pub(super) fn is_read_only(words: &[String]) -> bool {
     if words.first().is_some_and(|program| program == "find") {
         return words[1..].iter().all(|word| is_harmless_in_find(word));
@@ -119,16 +138,16 @@ pub(super) fn is_read_only(words: &[String]) -> bool {
     READERS.iter().any(|reader| reader.rest(words).is_some_and(|rest| reader.accepts(rest)))
 }
 
-/// Returns whether the options of a program are listed, with these words after its name: it is judged by its options.
+/// Returns whether the options of a program are listed for these words after its name.
 pub(super) fn is_listed(program: &str, words: &[String]) -> bool {
-    let is_reader = |reader: &Reader| {
+    let is_reader = |reader: &ReadingCommand| {
         let (name, command) = (reader.words[0], &reader.words[1..]);
         name == program && words.iter().zip(command).filter(|(word, own)| word == own).count() == command.len()
     };
     program == "find" || READERS.iter().any(is_reader)
 }
 
-/// Returns the index of the word that is text to its program, and no path: the pattern of `grep`.
+/// Returns the index of the word that is a text for its program, and not a path: the pattern of `grep`.
 pub(super) fn pattern(words: &[String]) -> Option<usize> {
     let reader = READERS.iter().find(|reader| reader.words == ["grep"])?;
     let parsed = reader.parse(reader.rest(words)?)?;
@@ -143,16 +162,16 @@ fn is_harmless_in_find(word: &str) -> bool {
     FIND.contains(&test) || test.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// The words after those of a reader.
+/// The parsed words after those of the reader.
 #[derive(Default)]
 struct Parsed {
-    /// Their indices.
+    /// The indices of the operands.
     operands: Vec<usize>,
-    /// The letters of options, with values in the same word.
+    /// The letters of options, including values in the same word.
     letters: String,
 }
 
-impl Reader {
+impl ReadingCommand {
     /// Returns the words after those of the reader.
     fn rest<'w>(&self, words: &'w [String]) -> Option<&'w [String]> {
         let (start, rest) = words.split_at_checked(self.words.len())?;
@@ -163,7 +182,7 @@ impl Reader {
         self.parse(rest).is_some_and(|parsed| parsed.operands.len() <= self.max_operands)
     }
 
-    /// Reads the words after those of the reader; `None` for an option that is not listed.
+    /// Parses the words after those of the reader; `None` for an unlisted option.
     fn parse(&self, rest: &[String]) -> Option<Parsed> {
         let mut parsed = Parsed::default();
         let mut words = rest.iter().enumerate();
@@ -177,7 +196,8 @@ impl Reader {
                 self.long.contains(&name).then_some(())?;
             } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
                 parsed.letters.push_str(letters);
-                // A value that looks like an option may be one, if the program reads the cluster in another way.
+                // A value that looks like an option must be one too, since the program may parse the cluster
+                // differently.
                 if self.cluster(letters)? {
                     words.next().filter(|(_, value)| !value.starts_with('-'))?;
                 }

@@ -1,5 +1,5 @@
-//! The repositories in a folder, in a form that shows whether they have changed: hooks and configuration of a repository start programs,
-//! outside the sandbox too.
+//! Lists the repositories in a folder with fingerprints that show changes: the hooks and the configuration of a
+//! repository start programs, also outside the sandbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,21 +11,21 @@ use std::time::{Duration, Instant};
 use super::fingerprint::{self, Fingerprint};
 use crate::base::printable::printable_line;
 
-/// How many files and folders are listed, how many bytes are read, and for how long; a folder with more cannot be searched.
+/// The maximum numbers of listed entries and of read bytes, and the maximum time; a larger folder cannot be searched.
 const MAX_ENTRIES: usize = 2_000_000;
 const MAX_READ: u64 = 512 << 20;
 const MAX_TIME: Duration = Duration::from_secs(30);
 
-/// How many changes are shown.
+/// The maximum number of shown changes.
 const MAX_SHOWN: usize = 20;
 
-/// How many folders are named for a sandbox to protect; later ones are only compared.
+/// The maximum number of folders that a sandbox protects; further folders are only compared.
 const MAX_FOLDERS: usize = 256;
 
-/// What a repository without `.git` starts programs by. Its objects change with each use.
+/// The files of a repository without `.git` that start programs. Its objects change with each use.
 const STARTING: &[&str] = &["commondir", "config", "config.worktree", "hooks", "info", "modules", "worktrees"];
 
-/// Why a folder cannot be searched.
+/// The reason that a folder cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unsearched {
     #[error("it has more than {MAX_ENTRIES} files and folders, or they take longer than {MAX_TIME:?} to list")]
@@ -36,7 +36,7 @@ pub(super) enum Unsearched {
     )]
     TooLarge,
 
-    /// This user can make it readable, so a command can.
+    /// This user, and so a command, can make it readable.
     #[error("`{}` cannot be read; make it readable, or remove it", printable_line(&.0.to_string_lossy()))]
     Unreadable(PathBuf),
 }
@@ -44,19 +44,19 @@ pub(super) enum Unsearched {
 /// The repositories in a folder.
 #[derive(Debug)]
 pub(super) struct Repositories {
-    /// All files and folders of theirs, with what changes when they do.
+    /// The fingerprints of all their files and folders.
     fingerprints: BTreeMap<PathBuf, Fingerprint>,
     /// The folders named `.git`.
     folders: Vec<PathBuf>,
 }
 
 /// A search of a folder.
-struct Search {
+struct RepositorySearch {
     found: Repositories,
-    /// Folders to list, and whether they are in a repository.
+    /// The folders to list, and whether they are in a repository.
     open: Vec<(PathBuf, bool)>,
     entries: usize,
-    /// How many bytes may still be read.
+    /// The number of bytes that may still be read.
     left: u64,
     end: Instant,
 }
@@ -66,7 +66,7 @@ impl Repositories {
     pub(super) fn find(root: &Path) -> Result<Self, Unsearched> {
         let found = Self { fingerprints: BTreeMap::new(), folders: Vec::new() };
         let open = vec![(root.to_owned(), is_git(root))];
-        let mut search = Search { found, open, entries: 0, left: MAX_READ, end: Instant::now() + MAX_TIME };
+        let mut search = RepositorySearch { found, open, entries: 0, left: MAX_READ, end: Instant::now() + MAX_TIME };
         while let Some((folder, is_inside)) = search.open.pop() {
             search.list(folder, is_inside)?;
         }
@@ -75,12 +75,12 @@ impl Repositories {
         Ok(search.found)
     }
 
-    /// Returns the folders named `.git`, those nearest to the root first.
+    /// Returns the folders named `.git`, in the order of their depth.
     pub(super) fn folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
-    /// Describes what differs in a later search, relative to the root; `None` if nothing does.
+    /// Describes the differences of a later search, relative to the root; `None` if there is no difference.
     pub(super) fn changes(&self, after: &Self, root: &Path) -> Option<String> {
         let paths: BTreeSet<_> = self.fingerprints.keys().chain(after.fingerprints.keys()).collect();
         let mut changes = Vec::new();
@@ -93,14 +93,14 @@ impl Repositories {
                 (None, _) => "created",
                 (_, None) => "removed or moved",
             };
-            // What is in a folder that is new or gone need not be listed.
+            // The entries of a new or removed folder need not be listed.
             if listed.is_some_and(|folder| path.starts_with(folder)) {
                 continue;
             }
             listed = (verb != "changed").then_some(path);
             changes.push((verb, path.strip_prefix(root).unwrap_or(path)));
         }
-        // Changes that start programs come before those that are left out.
+        // Changes that start programs come first, before the omitted ones.
         changes.sort_by_key(|(_, path)| !starts_programs(path));
         let mut text = String::new();
         for (verb, path) in changes.iter().take(MAX_SHOWN) {
@@ -115,7 +115,7 @@ impl Repositories {
     }
 }
 
-impl Search {
+impl RepositorySearch {
     fn list(&mut self, folder: PathBuf, is_inside: bool) -> Result<(), Unsearched> {
         let entries = match fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
             Ok(entries) => entries,
@@ -162,13 +162,13 @@ impl Search {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(_) => return self.unreadable(path.to_owned()),
         };
-        let fingerprint = Fingerprint::of(path, &facts, starts_programs(path)).ok_or(Unsearched::TooLarge)?;
+        let fingerprint = Fingerprint::new(path, &facts, starts_programs(path)).ok_or(Unsearched::TooLarge)?;
         self.left = self.left.checked_sub(fingerprint.bytes_read()).ok_or(Unsearched::TooLarge)?;
         self.found.fingerprints.insert(path.to_owned(), fingerprint);
         Ok(())
     }
 
-    /// Marks what cannot be read; fails if a command could make it readable, change it, and hide it again.
+    /// Marks an unreadable path; fails if a command could make it readable, change it, and hide it again.
     fn unreadable(&mut self, path: PathBuf) -> Result<(), Unsearched> {
         if fingerprint::is_own(&path) {
             return Err(Unsearched::Unreadable(path));
@@ -183,7 +183,7 @@ fn is_git(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Returns whether git starts programs by a file, or looks for such files in it.
+/// Returns whether git starts programs because of a file, or searches such files in it.
 fn starts_programs(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     is_git(path) || name.starts_with("config") || path.parent().is_some_and(|folder| folder.ends_with("hooks"))

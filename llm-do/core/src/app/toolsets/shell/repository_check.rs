@@ -1,4 +1,4 @@
-//! A command that may change the project: no other runs there meanwhile, and the repositories are the same afterwards.
+//! A command that may change the project: it runs alone in the folder, and must not change repositories.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,14 @@ use super::repositories::{Repositories, Unsearched};
 use crate::base::error;
 use crate::base::mutex::IgnorePoison;
 
-/// The repositories before a command that was not checked: it runs, was cancelled, or left what cannot be searched.
+/// The repositories before a command without a finished check: it runs, was cancelled, or left a folder that cannot be
+/// searched.
 type Unchecked = Arc<AsyncMutex<Option<Repositories>>>;
 
-/// One lock for each working directory, in the order of the calls; the locks of folders hold between processes.
+/// One lock for each working directory, in the order of the calls; the locks of folders are between processes.
 static ROOTS: LazyLock<Mutex<HashMap<PathBuf, Unchecked>>> = LazyLock::new(Mutex::default);
 
-/// The repositories in a folder before a command runs, and the right to run one there.
+/// The repositories in a folder before a command runs, and the lock for running it.
 #[derive(Debug)]
 pub(super) struct RepositoryCheck {
     root: PathBuf,
@@ -27,8 +28,8 @@ pub(super) struct RepositoryCheck {
 }
 
 impl RepositoryCheck {
-    /// Waits for the command that runs in the folder, and reads the repositories. Fails if an earlier command that was not checked
-    /// has changed one.
+    /// Waits for the running command of the folder, and reads the repositories. Fails if an earlier command without a
+    /// finished check has changed a repository.
     pub(super) async fn new(root: &Path, wait: Wait<'_>) -> Result<Self, Fault> {
         let mut before = wait.until(root, unchecked(root).lock_owned()).await?;
         let lock = FolderLock::alone(root, wait).await?;
@@ -40,12 +41,12 @@ impl RepositoryCheck {
         Ok(Self { root: root.to_owned(), before, _lock: lock })
     }
 
-    /// Returns folders that the command must not change.
+    /// Returns the folders that the command must not change.
     pub(super) fn folders(&self) -> &[PathBuf] {
         self.before.as_ref().map_or(&[], Repositories::folders)
     }
 
-    /// Returns the result of the command; fails with it if a repository has changed.
+    /// Returns the result of the command; fails, with the result in the error, if a repository has changed.
     pub(super) async fn finish(mut self, result: Result<String, Fault>) -> Result<String, Fault> {
         let text = |result: Result<String, Fault>| result.unwrap_or_else(|fault| error::chain(&fault));
         let after = match find(&self.root).await {

@@ -1,4 +1,4 @@
-//! Which commands are refused, and which need no approval.
+//! Decides which commands are refused, and which need no approval.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use super::settings::{Sandbox, Shell};
 use super::starters::{is_runner, starts_another};
 use super::{arguments, git};
 
-/// How a command may run without approval.
+/// The permission of a command without approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Approved {
-    /// It is known to read: in a sandbox, it can change nothing.
+    /// The command is known to only read: in a sandbox, it can change nothing.
     Reading,
-    /// The application allows it: in a sandbox, it may change the project.
+    /// The application allows the command: in a sandbox, it may change the project.
     Changing,
 }
 
@@ -24,14 +24,14 @@ pub(super) fn check_refused(settings: &Shell, words: &[String], root: &Path) -> 
     let [program, rest @ ..] = words else { return Ok(()) };
     for rule in &settings.denied {
         let denied = split(rule).map_err(|_| Fault::Rule(rule.clone()))?;
-        if rest.starts_with(&denied[1..]) && Program::of(program, root).is_refused_by(&denied[0]) {
+        if rest.starts_with(&denied[1..]) && Program::new(program, root).is_refused_by(&denied[0]) {
             return Err(Fault::Refused(rule.clone()));
         }
     }
     Ok(())
 }
 
-/// Returns how a command may run without approval; `None` if it needs approval.
+/// Returns the permission of a command without approval; `None` if it needs approval.
 pub(super) fn approved(
     settings: &Shell,
     words: &[String],
@@ -53,12 +53,12 @@ pub(super) fn approved(
     Ok(None)
 }
 
-/// Returns whether a rule allows a command that begins with its words: one that starts no other program with its further words.
+/// Returns whether a rule allows a command that begins with its words, and whose further words start no other program.
 fn is_allowed_by(rule: &[String], words: &[String], root: &Path) -> bool {
     if words.len() < rule.len() || words[1..rule.len()] != rule[1..] {
         return false;
     }
-    let (program, of_rule) = (Program::of(&words[0], root), Program::of(&rule[0], root));
+    let (program, of_rule) = (Program::new(&words[0], root), Program::new(&rule[0], root));
     if !program.is_same(&of_rule) {
         return false;
     }

@@ -12,7 +12,7 @@ use super::command;
 use super::fault::Fault;
 use super::folder_lock::{FolderLock, Wait};
 use super::git;
-use super::process::{self, End, Finished};
+use super::process::{self, CommandEnd, Finished};
 use super::repository_check::RepositoryCheck;
 use super::rules::{self, Approved};
 use super::sandbox::{self, Confinement, Launch};
@@ -20,26 +20,26 @@ use super::settings::{Sandbox, SandboxKind, Shell};
 use super::watch::Exceeded;
 use crate::plane::context::CallContext;
 
-/// A command that may run once it is approved.
+/// A prepared command, which may run once it is approved.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedCommand {
     settings: Shell,
     words: Vec<String>,
     root: PathBuf,
     confinement: Option<Confinement>,
 }
 
-impl Prepared {
+impl PreparedCommand {
     /// Parses a command and finds the sandbox; fails if the command cannot or may not run.
     pub(super) async fn new<D>(ctx: &CallContext<D>, command: &str) -> Result<Self, Fault> {
         let settings = ctx.state::<Shell>().map(|settings| Shell::clone(&settings)).unwrap_or_default();
         let (project, command) = (ctx.project_root().to_owned(), command.to_owned());
-        // A sandbox is tried by starting a program in it.
+        // The test of a sandbox starts a program in it.
         let prepared = tokio::task::spawn_blocking(move || Self::parse(settings, &project, &command));
         prepared.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
-    /// The same, for code that may block.
+    /// Like [`new`](Self::new), for code that may block.
     pub(super) fn new_blocking<D>(ctx: &CallContext<D>, command: &str) -> Result<Self, Fault> {
         let settings = ctx.state::<Shell>().map(|settings| Shell::clone(&settings)).unwrap_or_default();
         Self::parse(settings, ctx.project_root(), command)
@@ -60,7 +60,7 @@ impl Prepared {
         Ok(Self { settings, words, root, confinement })
     }
 
-    /// Returns how the command may run without approval.
+    /// Returns the permission of the command without approval.
     pub(super) fn approved(&self) -> Result<Option<Approved>, Fault> {
         rules::approved(&self.settings, &self.words, &self.root, self.confinement.is_some())
     }
@@ -75,7 +75,7 @@ impl Prepared {
         if self.sandbox() < approved { Err(Fault::Weaker(approved)) } else { Ok(()) }
     }
 
-    /// Describes what would run, and where, to the approver: in at least this sandbox.
+    /// Describes the command and its environment to the approver: in at least this sandbox.
     pub(super) fn preview(&self, sandbox: SandboxKind) -> String {
         let (words, root) = (&self.words, self.root.display());
         let network = if self.settings.has_network { "with the network" } else { "without network" };
@@ -94,12 +94,13 @@ impl Prepared {
         if let Some(fault) = (words[0] == "git").then(|| git::fault(&self.root)).flatten() {
             let _ = write!(text, "; {fault}");
         }
-        // Last, since a long one would push the rest out of sight.
+        // The command comes last, since a long one would push the rest out of sight.
         let _ = write!(text, "\nruns {words:?}");
         text
     }
 
-    /// Runs the command; `seconds` may shorten its time. Before, it waits for other commands, at most for as long.
+    /// Runs the command; `seconds` may shorten its timeout. It first waits for other commands, for at most the same
+    /// time.
     pub(super) async fn run<D>(
         self,
         ctx: &CallContext<D>,
@@ -120,7 +121,7 @@ impl Prepared {
             return self.run_in(approved, timeout, &[]).await;
         }
         let check = RepositoryCheck::new(&self.root, wait).await?;
-        // The command may have changed a repository, also if its call failed.
+        // The command may have changed a repository even if its call failed.
         let ended = AssertUnwindSafe(self.run_in(approved, timeout, check.folders())).catch_unwind().await;
         let (result, panic) = match ended {
             Ok(result) => (result, None),
@@ -144,13 +145,17 @@ impl Prepared {
 
 fn answer(finished: &Finished, timeout: Duration, confinement: Option<&Confinement>, approved: Approved) -> String {
     let mut text = match finished.end {
-        End::Exited(status) => ended(status),
-        End::TimedOut => format!("killed: the command took longer than {timeout:?}"),
-        End::Exceeded(Exceeded::Processes(limit)) => format!("killed: the command had more than {limit} processes"),
-        End::Exceeded(Exceeded::Threads(limit)) => format!("killed: the command had more than {limit} threads"),
-        End::Exceeded(Exceeded::Memory(limit)) => format!("killed: the command used more than {limit} bytes of memory"),
+        CommandEnd::Exited(status) => ended(status),
+        CommandEnd::TimedOut => format!("killed: the command took longer than {timeout:?}"),
+        CommandEnd::Exceeded(Exceeded::Processes(limit)) => {
+            format!("killed: the command had more than {limit} processes")
+        }
+        CommandEnd::Exceeded(Exceeded::Threads(limit)) => format!("killed: the command had more than {limit} threads"),
+        CommandEnd::Exceeded(Exceeded::Memory(limit)) => {
+            format!("killed: the command used more than {limit} bytes of memory")
+        }
     };
-    if !matches!(finished.end, End::Exited(status) if status.success()) {
+    if !matches!(finished.end, CommandEnd::Exited(status) if status.success()) {
         text.push_str(match (confinement, approved) {
             (Some(_), Approved::Reading) => "\nsandbox: no file can be changed",
             (Some(_), Approved::Changing) => "\nsandbox: only the working directory can be changed, except `.git`",

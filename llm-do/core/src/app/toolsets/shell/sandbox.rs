@@ -1,4 +1,5 @@
-//! The sandbox: `bwrap` where it is installed and works, or else Landlock where the kernel has it. Both hold the same policy.
+//! The sandbox: `bwrap` if it is installed and works, otherwise Landlock if the kernel supports it. Both apply the same
+//! policy.
 
 #[cfg(target_os = "linux")]
 mod bwrap;
@@ -20,19 +21,19 @@ use super::environment;
 use super::rules::Approved;
 use super::settings::{Sandbox, SandboxKind, Shell};
 
-/// What confines a command.
+/// The confinement of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Confinement {
     /// `bwrap` at this path.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "Linux alone has a sandbox"))]
     Bwrap(PathBuf),
-    /// Landlock, and a filter of system calls; the shell at this path leads the process group.
+    /// Landlock and a filter of system calls; the shell at this path leads the process group.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "Linux alone has a sandbox"))]
     Landlock(PathBuf),
 }
 
 impl Confinement {
-    /// Returns its kind.
+    /// Returns the kind of the sandbox.
     pub(super) fn kind(&self) -> SandboxKind {
         match self {
             Self::Bwrap(_) => SandboxKind::Bwrap,
@@ -41,7 +42,7 @@ impl Confinement {
     }
 }
 
-/// A command that has not started.
+/// A command before its start.
 #[derive(Debug)]
 pub(super) struct Launch<'a> {
     pub(super) settings: &'a Shell,
@@ -53,7 +54,7 @@ pub(super) struct Launch<'a> {
     pub(super) protected: &'a [PathBuf],
 }
 
-/// A command that runs.
+/// A running command.
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) child: Child,
@@ -61,10 +62,10 @@ pub(super) struct Started {
     pub(super) leader: Option<Child>,
 }
 
-/// Returns what confines commands here, if the settings want it and something works.
+/// Returns the confinement of commands, if the settings require one and one works.
 pub(super) fn find(settings: &Shell, root: &Path) -> Option<Confinement> {
     if settings.sandbox == Sandbox::Off || root.parent().is_none() {
-        // With `/` as the working directory, nothing would be hidden or protected.
+        // With `/` as the working directory, no file would be hidden or protected.
         return None;
     }
     #[cfg(target_os = "linux")]
@@ -74,7 +75,7 @@ pub(super) fn find(settings: &Shell, root: &Path) -> Option<Confinement> {
 }
 
 impl Launch<'_> {
-    /// Starts the command; `prepare` sets how it is run.
+    /// Starts the command; `prepare` configures it.
     pub(super) fn start(
         &self,
         confinement: Option<&Confinement>,
@@ -121,11 +122,11 @@ mod linux {
     use super::{Confinement, Launch, Started, bwrap, landlock, syscalls};
     use crate::base::inherited_files;
 
-    /// The shell that leads a process group, which `PATH` does not choose.
+    /// The shell that leads a process group, independent of `PATH`.
     const SHELL: &str = "/bin/sh";
 
-    /// What the leader does: it waits until its input ends, also because this process was killed, and kills its group.
-    /// The system sends `HUP` to a stopped group without an owner.
+    /// The script of the leader: it waits until its input ends, also because this process was killed, and kills its
+    /// group. The system sends `HUP` to a stopped group without an owner.
     const LEADING: &str = "trap '' HUP INT QUIT TERM; read -r line; kill -KILL 0";
 
     pub(super) fn find(settings: &Shell, root: &Path) -> Option<Confinement> {
@@ -168,7 +169,7 @@ mod linux {
                 command.args(&launch.words[1..]);
                 prepare(&mut command);
                 inherited_files::limit(command.as_std_mut(), None)?;
-                // No process can leave the group that it is in, so the command cannot make one: it starts in one.
+                // The filter does not let a process leave its group, so the command must start in one.
                 let leader = leader(shell)?;
                 let group = leader.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
                 let group = group.ok_or_else(|| io::Error::other("the process group ended"))?;
@@ -190,7 +191,7 @@ mod linux {
 
     fn confined(launch: &Launch<'_>, program: &Path) -> Command {
         let mut command = launch.command(program);
-        // A configuration that git finds but cannot read fails it.
+        // Git fails on a configuration that it finds but cannot read.
         let policy = Policy::new(launch);
         let is_hidden = |home: &PathBuf| !policy.can_read(home);
         if std::env::home_dir().as_ref().is_none_or(is_hidden) {
@@ -199,10 +200,10 @@ mod linux {
         command
     }
 
-    /// Starts the leader of a process group, which ends with its owner, and its group with it.
+    /// Starts the leader of a process group, which ends with this process, together with its group.
     fn leader(shell: &Path) -> io::Result<Child> {
         let mut command = Command::new(shell);
-        // The resolved program may have many names, and choose by them what it is.
+        // The resolved program may be a multi-call binary, which acts by its name.
         command.arg0("sh").args(["-c", LEADING]).current_dir("/").env_clear().process_group(0).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
     }

@@ -1,4 +1,4 @@
-//! How an application configures the tool.
+//! The settings of the tool.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,27 +13,27 @@ use super::watch::Limits;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sandbox {
-    /// Commands run in a sandbox where one works; elsewhere each command needs approval.
+    /// Commands run in a sandbox if one works; otherwise each command needs approval.
     #[default]
     Auto,
-    /// Commands run in a sandbox only; where none works, each command fails.
+    /// Commands run only in a sandbox; if none works, each command fails.
     Required,
-    /// Commands run in the sandbox of `bwrap` only; where it does not work, each command fails.
+    /// Commands run only in the sandbox of `bwrap`; if it does not work, each command fails.
     Bwrap,
-    /// Commands run in the sandbox of Landlock only; where it does not work, each command fails.
+    /// Commands run only in the sandbox of Landlock; if it does not work, each command fails.
     Landlock,
-    /// Commands run without a sandbox, and the rules still decide which need approval.
+    /// Commands run without a sandbox; the rules still decide which need approval.
     Off,
 }
 
-/// What confines a command: a later one confines more.
+/// The confinement of a command, from the weakest to the strongest.
 ///
 /// As JSON: `"none"`, `"landlock"` or `"bwrap"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SandboxKind {
-    /// No sandbox: the command can do what this process can.
+    /// No sandbox: the command has the permissions of this process.
     None,
     /// Landlock, and a filter of system calls.
     Landlock,
@@ -51,7 +51,7 @@ impl fmt::Display for SandboxKind {
     }
 }
 
-/// The settings of the tool: give them to [`RuntimeBuilder::state`](crate::session::runtime::RuntimeBuilder::state).
+/// The settings of the tool, for [`RuntimeBuilder::state`](crate::session::runtime::RuntimeBuilder::state).
 ///
 /// Without settings, the defaults apply.
 ///
@@ -107,14 +107,14 @@ impl Shell {
     /// Sets the working directory, relative to the project's root. Default: the
     /// [project's root](crate::session::runtime::RuntimeBuilder::project_root).
     ///
-    /// In a sandbox, this folder is all that a command may change.
+    /// In a sandbox, a command can change only this folder.
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = Some(root.into());
         self
     }
 
-    /// Sets an environment variable of the commands. Default: `PATH`, `HOME`, `LANG`, `LC_ALL`, `LC_CTYPE`, `TZ` and `USER` as
-    /// this process has them; no other variable is passed on.
+    /// Sets an environment variable of the commands. Default: `PATH`, `HOME`, `LANG`, `LC_ALL`, `LC_CTYPE`, `TZ` and
+    /// `USER` of this process; other variables are not passed on.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
@@ -126,13 +126,13 @@ impl Shell {
         self
     }
 
-    /// Sets how many bytes of each output stream are returned. Default: 50 KiB.
+    /// Sets the maximum number of returned bytes of each output stream. Default: 50 KiB.
     pub fn max_output(mut self, bytes: usize) -> Self {
         self.max_output = bytes;
         self
     }
 
-    /// Approves commands that begin with these words. Default: only commands that are known to read.
+    /// Approves commands that begin with these words. Default: only commands that are known to only read.
     ///
     /// Where [`Sandbox::Auto`] finds no sandbox, these commands need approval too. Programs that run other programs (shells,
     /// interpreters, `env`, `xargs`, ..) are approved only with exactly these words, and further words that start a program, such as
@@ -143,45 +143,48 @@ impl Shell {
         self
     }
 
-    /// Refuses commands that begin with these words, even approved ones. Default: nothing is refused.
+    /// Refuses commands that begin with these words, even approved ones. Default: none.
     ///
-    /// The program may be spelled in another way: `rm` refuses `/bin/rm` too, and `python` also `python3.11`.
-    /// This stops mistakes, not intent: an approved script or another option order can do the same.
+    /// The rule also applies to other spellings of the program: `rm` refuses `/bin/rm` too, and `python` also
+    /// `python3.11`. It prevents mistakes, not attacks: an approved script or another order of options can have the
+    /// same effect.
     pub fn deny(mut self, words: impl Into<String>) -> Self {
         self.denied.push(words.into());
         self
     }
 
-    /// Lets commands in the sandbox reach addresses of the internet, local ones included. Default: they have no sockets.
+    /// Lets commands in the sandbox reach internet addresses, including local ones. Default: they have no sockets.
     ///
-    /// Sockets of other kinds stay denied: Unix sockets, raw ones, and those of the kernel.
+    /// Other kinds of sockets stay denied: Unix, raw and kernel sockets.
     pub fn network(mut self) -> Self {
         self.has_network = true;
         self
     }
 
-    /// Lets commands in the sandbox read a file or folder, such as `/home/ann/.cargo` or `/opt/tool`. Default: those of the
-    /// system that the [page of the tool](crate::app::toolsets::shell#the-sandbox) lists, and the working directory.
+    /// Lets commands in the sandbox read a file or folder, such as `/home/ann/.cargo` or `/opt/tool`. Default: the
+    /// system's files that the [page of the tool](crate::app::toolsets::shell#the-sandbox) lists, and the working
+    /// directory.
     ///
-    /// One that does not exist is skipped.
+    /// A missing path is skipped.
     pub fn readable(mut self, path: impl Into<PathBuf>) -> Self {
         self.readable.push(path.into());
         self
     }
 
-    /// Sets how many processes a command may have at a time; it is killed if it has more, or 8 times as many threads in all.
-    /// Default: 256, with 2048 threads.
+    /// Sets the maximum number of concurrent processes of a command. The command is killed if it has more, or more than
+    /// 8 times as many threads. Default: 256, with 2048 threads.
     ///
-    /// They are counted on Linux only, 10 times in a second, or 50 times with `bwrap`.
+    /// Processes are counted on Linux only, 10 times per second, or 50 times with `bwrap`.
     pub fn max_processes(mut self, count: usize) -> Self {
         self.limits.processes = count;
         self
     }
 
-    /// Sets how many bytes of memory a command may use with all its processes; it is killed if it uses more. Default: 4 GiB.
+    /// Sets the maximum memory of a command with all its processes, in bytes; the command is killed if it uses more.
+    /// Default: 4 GiB.
     ///
-    /// It is measured on Linux only, 10 times in a second, or 50 times with `bwrap`; memory that processes share counts for each of them.
-    /// The [page of the tool](crate::app::toolsets::shell#the-sandbox) lists what is counted.
+    /// Memory is measured on Linux only, 10 times per second, or 50 times with `bwrap`; shared memory counts for each
+    /// process. The [page of the tool](crate::app::toolsets::shell#the-sandbox) lists what is counted.
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.limits.memory = bytes;
         self
@@ -193,15 +196,15 @@ impl Shell {
         self
     }
 
-    /// Sets the program `bwrap`. Default: the one in `PATH`; if it does not work, Landlock is used.
+    /// Sets the program `bwrap`. Default: the program in `PATH`; if it does not work, Landlock is used.
     ///
-    /// One in the working directory is not used, since commands could replace it.
+    /// A program in the working directory is not used, since commands could replace it.
     pub fn bwrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bwrap = program.into();
         self
     }
 
-    /// Returns where commands run, and what they can reach, for a project in this folder.
+    /// Returns the working directory of commands and their access, for a project in this folder.
     pub(super) fn environment(&self, project: &Path) -> String {
         let Self { variables, has_network, sandbox, bwrap, readable, .. } = self;
         format!("{:?}", (self.root_in(project), variables, has_network, sandbox, bwrap, readable))

@@ -1,10 +1,10 @@
-//! Programs that start other programs, or load their code: those that always may, and those that do it with some options.
+//! Programs that start other programs or load their code, either always or with some options.
 //!
-//! The page of the tool lists them; a test compares both.
+//! The page of the tool lists them; a test compares the lists.
 
 use super::program::Program;
 
-/// Programs that run what their arguments or their input name: they are allowed with exactly the words of a rule.
+/// Programs that run their arguments or their input as code: a rule allows them only with exactly its words.
 #[rustfmt::skip]
 pub(super) const RUNNERS: &[&str] = &[
     // Shells.
@@ -15,7 +15,7 @@ pub(super) const RUNNERS: &[&str] = &[
     "guile", "iex", "ipython", "java", "jrunscript", "jshell", "julia", "kotlin", "lua", "luajit", "m4", "mawk", "nawk", "node", "nodejs",
     "octave", "osascript", "perl", "php", "pypy", "python", "qjs", "R", "racket", "Rscript", "ruby", "runghc", "sbcl", "scala", "sed",
     "swift", "tclsh", "ts-node", "tsx", "wish",
-    // Programs that run another one in another way.
+    // Programs that run another program with changed settings.
     "at", "batch", "bwrap", "capsh", "catchsegv", "choom", "chpst", "chroot", "chronic", "chrt", "cpulimit", "crontab", "daemonize",
     "dbus-launch", "dbus-run-session", "doas", "eatmydata", "entr", "env", "envdir", "faketime", "fakeroot", "firejail", "flock", "gdb",
     "hyperfine", "ifne", "ionice", "ld.so", "linux32", "linux64", "lldb", "ltrace", "mispipe", "nice", "nodemon", "nohup", "nsenter",
@@ -31,7 +31,7 @@ pub(super) const RUNNERS: &[&str] = &[
     "mix", "mvn", "nix", "nix-shell", "npx", "pip", "pipenv", "pipx", "pnpx", "poetry", "rake", "stack", "task", "uv", "uvx",
     // Editors, pagers and clients with commands that start programs.
     "ed", "emacs", "ex", "ftp", "less", "mariadb", "more", "most", "mysql", "nano", "nvim", "psql", "sqlite3", "vi", "view", "vim",
-    // With too many such options to list.
+    // Programs with too many such options to list.
     "bsdtar", "fd", "fdfind", "find", "gfind", "gtar", "tar",
 ];
 
@@ -41,7 +41,7 @@ struct Starter {
     /// `-x`, `--name`, `-name` (with one dash or two), a word without a dash, `NAME=VALUE` for each word of this form, or `ext::`
     /// for each word that contains it.
     options: &'static [&'static str],
-    /// Whether the options stand before a command, and mean something else after it.
+    /// Whether the options come before a command, and have another meaning after it.
     is_before_command: bool,
 }
 
@@ -114,9 +114,9 @@ const STARTERS: &[Starter] = &[
     any(&["zip"], &["-T", "-TT", "--test", "--unzip-command"]),
 ];
 
-/// Returns whether a program always may start another one.
+/// Returns whether a program can always start another program.
 pub(super) fn is_runner(program: &Program<'_>) -> bool {
-    // The dynamic linker runs the program that its first argument names.
+    // The dynamic linker runs its first argument.
     let is_linker = |name: &str| name.starts_with("ld-linux") || name.starts_with("ld-musl");
     program.names().any(|name| RUNNERS.contains(&name) || is_linker(name))
 }
@@ -131,7 +131,7 @@ pub(super) fn starts_another(program: &Program<'_>, words: &[String], of_rule: u
                 (Some(own), Some(command)) => own == command,
                 // The command is one of the words that are not in the rule.
                 (Some(own), None) => more.iter().any(|word| word == own),
-                // The rule has the command, so no option stands before it.
+                // The rule contains the command, so no option comes before it.
                 (None, Some(_)) => !starter.is_before_command,
                 (None, None) => true,
             }
@@ -140,7 +140,7 @@ pub(super) fn starts_another(program: &Program<'_>, words: &[String], of_rule: u
     options.any(|option| more.iter().any(|word| is_option(word, option)))
 }
 
-/// Returns whether a word may be an option: also abbreviated, in a cluster, or with its value.
+/// Returns whether a word may be an option, including abbreviations, clusters and values.
 fn is_option(word: &str, option: &str) -> bool {
     if option == "NAME=VALUE" {
         return !word.starts_with("--") && word.contains('=');
@@ -177,7 +177,7 @@ mod tests {
 
     fn starts(rule: &str, command: &str) -> bool {
         let words = words(command);
-        let program = Program::of(&words[0], Path::new("/"));
+        let program = Program::new(&words[0], Path::new("/"));
         is_runner(&program) || starts_another(&program, &words, rule.split(' ').count())
     }
 

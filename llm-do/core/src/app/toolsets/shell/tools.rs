@@ -1,4 +1,4 @@
-//! The tool, and the one that it calls for commands that need approval.
+//! The tool, and the nested tool for commands that need approval.
 
 #![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
 
@@ -6,7 +6,7 @@ use llm_do_macros::tool;
 use serde_json::json;
 
 use super::rules::Approved;
-use super::run::Prepared;
+use super::run::PreparedCommand;
 use super::settings::{SandboxKind, Shell};
 use crate::base::error::Result;
 use crate::plane::context::CallContext;
@@ -22,9 +22,9 @@ pub async fn shell(
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
 ) -> Result<String> {
-    let prepared = Prepared::new(ctx, &command).await?;
+    let prepared = PreparedCommand::new(ctx, &command).await?;
     if let Some(approved) = prepared.approved()? {
-        // This tool runs in a dry run, for the commands that read.
+        // This tool also runs in a dry run, for commands that only read.
         let changes = approved == Approved::Changing;
         if changes && let Some(planned) = ctx.plan_effect("command", &json!({ "command": command })) {
             return Ok(planned?);
@@ -46,7 +46,7 @@ pub async fn shell_readonly(
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
 ) -> Result<String> {
-    let prepared = Prepared::new(ctx, &command).await?;
+    let prepared = PreparedCommand::new(ctx, &command).await?;
     match prepared.approved()? {
         Some(approved @ Approved::Reading) => Ok(prepared.run(ctx, approved, timeout).await?),
         _ => Err(format!("`{command}` is refused: only commands that are known to read can run").into()),
@@ -65,7 +65,7 @@ pub async fn shell_asked(
     /// The sandbox in which the command runs, or a stronger one: it does not run in a weaker one.
     sandbox: SandboxKind,
 ) -> Result<String> {
-    let prepared = Prepared::new(ctx, &command).await?;
+    let prepared = PreparedCommand::new(ctx, &command).await?;
     prepared.check_sandbox(sandbox)?;
     Ok(prepared.run(ctx, Approved::Changing, timeout).await?)
 }
@@ -74,12 +74,12 @@ inventory::submit! {
     EnvironmentDef { tools: &["shell", "shell_asked"], describe: environment }
 }
 
-/// Returns where commands run, and what they can reach.
+/// Returns the working directory of commands and their access.
 fn environment(ctx: &CallContext) -> String {
     let settings = ctx.state::<Shell>().map(|settings| Shell::clone(&settings)).unwrap_or_default();
     settings.environment(ctx.project_root())
 }
 
 fn preview(ctx: &CallContext, call: &shell_asked) -> Result<String> {
-    Ok(Prepared::new_blocking(ctx, &call.command)?.preview(call.sandbox))
+    Ok(PreparedCommand::new_blocking(ctx, &call.command)?.preview(call.sandbox))
 }

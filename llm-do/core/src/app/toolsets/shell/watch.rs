@@ -1,4 +1,4 @@
-//! Watches how many processes and how much memory a command uses: no limit of the system holds for a tree of processes.
+//! Watches the number of processes and the memory of a command, since the system has no limit for a tree of processes.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 
 use futures_timer::Delay;
 
-use super::tree::{self, Process};
+use super::tree::{self, CommandProcess};
 use crate::base::delay::within;
 
-/// How often the processes of a namespace are counted, which is quick.
+/// The interval between counts of the processes of a namespace, which are fast.
 const OFTEN: Duration = Duration::from_millis(20);
 
-/// How often all processes are searched for those of a command.
+/// The interval between searches of all processes for those of a command.
 const SELDOM: Duration = Duration::from_millis(100);
 
-/// How often the threads of the whole system are counted, which is quicker.
+/// The interval between counts of the threads of the system, which are faster.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// How often killed processes are looked for.
+/// The interval between checks of killed processes.
 const ENDING: Duration = Duration::from_millis(2);
 
-/// How many threads a command may have for each process that it may have.
+/// The maximum number of threads for each permitted process.
 const THREADS: usize = 8;
 
 /// The limits of a command with all its processes.
@@ -40,9 +40,9 @@ pub(super) enum Exceeded {
     Memory(u64),
 }
 
-/// Waits until the processes of a command exceed a limit; forever where they cannot be counted.
+/// Waits until the processes of a command exceed a limit; forever if they cannot be counted.
 ///
-/// `has_namespace` is whether they have their own namespace of processes, which none leaves.
+/// `has_namespace` is whether they have their own process namespace, which they cannot leave.
 pub(super) async fn exceeded(leader: Option<u32>, has_namespace: bool, limits: Limits) -> Exceeded {
     let Some(leader) = leader.filter(|_| cfg!(target_os = "linux")) else { return std::future::pending().await };
     let files = AtomicU64::new(0);
@@ -52,7 +52,7 @@ pub(super) async fn exceeded(leader: Option<u32>, has_namespace: bool, limits: L
     }
 }
 
-/// Keeps the size of the files in memory that a command has open: apart, since many open files take long to read.
+/// Measures the in-memory files that a command has open, separately, since many open files take long to read.
 async fn measure_files(leader: u32, has_namespace: bool, limits: Limits, files: &AtomicU64) -> Infallible {
     loop {
         let start = Instant::now();
@@ -86,8 +86,8 @@ async fn count(leader: u32, has_namespace: bool, limits: Limits, files: &AtomicU
     }
 }
 
-/// Waits until the processes of a group are searched for again. If the system has many more meanwhile, this ends early and the
-/// group is stopped: processes that multiply would be faster than the search.
+/// Waits until the next search of the processes of a group. If the system has many more threads meanwhile, the wait
+/// ends early and the group is stopped, since multiplying processes would be faster than the search.
 async fn pause(leader: u32, most: usize) {
     let before = tree::threads_of_system();
     let mut left = SELDOM;
@@ -101,14 +101,14 @@ async fn pause(leader: u32, most: usize) {
 }
 
 /// Returns the processes of a command: with a namespace, at most `limit`.
-pub(super) async fn family(leader: Option<u32>, has_namespace: bool, limit: usize) -> Vec<Process> {
+pub(super) async fn family(leader: Option<u32>, has_namespace: bool, limit: usize) -> Vec<CommandProcess> {
     let Some(leader) = leader else { return Vec::new() };
     let list = move || if has_namespace { tree::descendants(leader, limit) } else { tree::group(leader) };
     tokio::task::spawn_blocking(list).await.unwrap_or_default()
 }
 
-/// Waits until processes have ended, but for those that nothing waits for; at most for some time.
-pub(super) async fn ended(family: Vec<Process>, at_most: Duration) {
+/// Waits until processes have ended, except for zombies; for at most `at_most`.
+pub(super) async fn ended(family: Vec<CommandProcess>, at_most: Duration) {
     let all_ended = async {
         while family.iter().any(|process| tree::runs(process.id)) {
             Delay::new(ENDING).await;

@@ -118,6 +118,7 @@ class Detail {
           approval.replayed && ", from the journal",
           decided && element("time", { title: formatDate(approval.decided) }, ` at ${formatClock(approval.decided)}`)),
         approval.summary && element("div", { class: "quiet" }, oneLine(approval.summary, 300)),
+        approval.origins?.length > 0 && fold("Where the values came from", () => origins(approval.origins)),
         approval.edits.map((edit) => refusedEdit(edit, approval.arguments ?? approval.given ?? call.arguments)),
         approval.reason && element("div", {}, "Reason: ", approval.reason),
         approval.rule && element("div", { class: "quiet" }, `Rule: ${ruleName(approval.rule)}`,
@@ -148,6 +149,21 @@ class Detail {
   }
 }
 
+/** Lists where the values of arguments came from. */
+function origins(found) {
+  return element("ul", { class: "origins" }, found.map((value) => element("li", {}, element("code", {}, value.argument), ` ${originText(value)}`)));
+}
+
+/** Returns in words where a value came from. */
+function originText({ from, summary, field, is_part: isPart }) {
+  if (from === "result") return `${isPart ? "partly " : ""}from ${summary}${field ? `, field ${field}` : ""}, not in the request`;
+  const texts = {
+    user: "in the request", client: "in the client's call", default: "the default", code: "from the code of the program", approver: "from the approver",
+    conversation: "from an earlier message of the conversation, not in the request",
+  };
+  return texts[from] ?? "neither in the request nor in what was read";
+}
+
 /** Shows arguments of the approver that cannot run, beside those of the call. */
 function refusedEdit({ arguments: edited, rule, reason }, before) {
   return element("div", { class: "refused-edit" },
@@ -158,7 +174,7 @@ function refusedEdit({ arguments: edited, rule, reason }, before) {
 
 const CALLERS = { user: "the user", code: "code", model: "a model" };
 const DECIDERS = {
-  policy: "a rule", mode: "the mode of the run", approver: "the approver", memory: "an earlier decision", cancellation: "the end of the run",
+  policy: "a rule", mode: "the mode of the run", approver: "the approver", reviewer: "the reviewer", memory: "an earlier decision", cancellation: "the end of the run",
 };
 
 function ruleName(rule) {

@@ -44,7 +44,7 @@ const HANDLERS = {
   },
   approval_asked(call, event, time) {
     call.arguments ??= event.arguments;
-    const { summary, given, position } = event;
+    const { summary, given, position, origins = [] } = event;
     // One without an answer is asked again, and so is one that the end of an earlier attempt decided.
     const interrupted = repeated(call, "approvals", (known) => known.decided !== undefined && known.by === "cancellation");
     if (interrupted) {
@@ -53,7 +53,7 @@ const HANDLERS = {
     }
     const open = call.approvals.findIndex((known) => known.decided === undefined);
     if (open >= 0 && !isNew(call, "approvals", open)) return;
-    call.approvals.push({ asked: time, summary, given, position, arguments: event.arguments, edits: [], decided: undefined });
+    call.approvals.push({ asked: time, summary, given, position, origins, arguments: event.arguments, edits: [], decided: undefined });
   },
   edit_refused(call, event) {
     let approval = call.approvals.find((open) => open.decided === undefined);
@@ -65,8 +65,8 @@ const HANDLERS = {
   approval_decided(call, event, time) {
     const open = call.approvals.findIndex((known) => known.decided === undefined);
     const isReplay = event.replayed === true || event.rule === "journal";
-    // A rule or a mode decides in each attempt, and a person once.
-    const isSame = (known) => known.decided !== undefined && (isReplay || (event.by !== "approver" && decision(known) === decision(event)));
+    // A rule or a mode decides in each attempt, and the approver or the reviewer once.
+    const isSame = (known) => known.decided !== undefined && (isReplay || (!["approver", "reviewer"].includes(event.by) && decision(known) === decision(event)));
     if (repeated(call, "approvals", isSame)) {
       // What the replay asks.
       if (open >= 0 && isNew(call, "approvals", open)) call.approvals.splice(open, 1);
@@ -102,6 +102,10 @@ const HANDLERS = {
     Object.assign(question, { answered: time, answer: event.answer });
     wait(call, question.asked, time, "question");
   },
+  user_message(call, event, time) {
+    if (event.replayed) return;
+    addText(call, "remarks", { time, text: `Message${event.interrupts ? ", which interrupts" : ""}: ${event.text}` });
+  },
   subtask(call, event, time) {
     addText(call, "remarks", { time, text: `Subtask for ${event.worker}: ${event.description}` });
   },
@@ -135,6 +139,11 @@ const HANDLERS = {
   },
   setting_warning(call, event, time) {
     addText(call, "remarks", { time, text: `Setting ${event.setting} of ${event.model}: ${event.message}` });
+  },
+  mended(call, event, time) {
+    const what = event.tool === undefined ? "result" : `arguments of ${event.tool}`;
+    const words = (event.mends ?? []).map((mend) => String(mend).replaceAll("_", " "));
+    addText(call, "remarks", { time, text: `Mended the ${what}: ${words.join(", ")}` });
   },
   model_delta(call, event, time) {
     const request = call.askedAgain ?? call.requests[call.openRequest];

@@ -180,7 +180,7 @@ function marks(call, isFolded) {
   if (call.status === "refused" && !isDenied) mark("fault", "refused", call.error);
   if (call.status === "planned") mark("wait", "planned", "The dry run did not make this call.");
   if (call.status === "running") mark("wait", "not finished");
-  const asked = call.approvals.filter((approval) => approval.by === "approver" || approval.decided === undefined || !approval.approved);
+  const asked = call.approvals.filter((approval) => approval.by === "approver" || approval.by === "reviewer" || approval.decided === undefined || !approval.approved);
   if (asked.length) {
     const last = asked.at(-1);
     const text = last.decided === undefined ? "waits for approval" : last.approved ? "approved" : "denied";

@@ -1,4 +1,4 @@
-//! What differs between two logs, as text.
+//! The differences between two logs, as text.
 
 use super::line::fitted;
 use super::{DIM, GREEN, RED, Style, YELLOW, duration};
@@ -47,7 +47,7 @@ fn row(text: &mut String, line: &str, color: &str, style: Style) {
     text.push('\n');
 }
 
-/// Describes what a call took in each log.
+/// Describes the usage of a call in each log.
 fn measured(before: Option<&Measured>, after: Option<&Measured>) -> String {
     let one = |measured: &Measured| match measured.total.requests {
         0 => duration(measured.elapsed_ms),

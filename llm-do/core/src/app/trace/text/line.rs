@@ -6,7 +6,7 @@ use super::duration;
 use crate::app::trace::Trace;
 use crate::app::trace::call::Call;
 
-/// Which columns there are: those that no call fills are left out.
+/// The shown columns; columns without any value are omitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Columns {
     has_waits: bool,
@@ -20,7 +20,7 @@ const TOKENS: usize = 15;
 const COST: usize = 11;
 
 impl Columns {
-    pub(super) fn of(trace: &Trace) -> Self {
+    pub(super) fn new(trace: &Trace) -> Self {
         let roots = || trace.roots.iter().map(|root| &trace.calls[*root]);
         Self {
             has_waits: roots().any(|call| call.waiting() > 0),
@@ -46,7 +46,7 @@ impl Columns {
             0 => (String::new(), String::new()),
             _ => (format!("{}/{}", total.input_tokens, total.output_tokens), total.cost.to_string()),
         };
-        // The rest of "$0.01 and 2 requests of unknown price" does not fit.
+        // The full text, such as "$0.01 and 2 requests of unknown price", does not fit.
         let cost = cost.split_once(" and ").map_or(cost.clone(), |(known, _)| format!("≥{known}"));
         self.row(&duration(call.elapsed()), &waiting, &tokens, &cost)
     }
@@ -68,7 +68,7 @@ pub(super) fn fitted(text: &str, width: usize) -> (String, usize) {
             let kept = &text[..cut];
             return if width == 0 { (String::new(), 0) } else { (format!("{kept}…"), columns(kept) + 1) };
         }
-        // One column is kept for the mark of a cut text.
+        // One column is reserved for the mark of a cut text.
         if next < width {
             cut = start + character.len_utf8();
         }

@@ -54,7 +54,7 @@ fn order_fields(fields: &mut Map<String, Value>, given: &Map<String, Value>) {
     fields.extend(ordered);
 }
 
-/// Returns a text that is the same for a value in any order.
+/// Returns a text that is equal for equal values in any order.
 fn content(value: &Value) -> String {
     fn sorted(value: &Value) -> Value {
         match value {

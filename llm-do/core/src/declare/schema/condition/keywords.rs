@@ -1,10 +1,10 @@
-//! The keywords of JSON Schema, and the types of values that they are about.
+//! The keywords of JSON Schema, and the types of values to which they apply.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// The keywords of draft 2020-12, and those of earlier drafts that stay when a schema is converted to it.
+/// The keywords of draft 2020-12, and those of earlier drafts that conversion does not change.
 pub(super) const KEYWORDS: [&str; 56] = [
     "$comment",
     "$defs",
@@ -64,7 +64,7 @@ pub(super) const KEYWORDS: [&str; 56] = [
     "nullable",
 ];
 
-/// The names of types, each with its bits: an integer is a number too.
+/// The names of types, each with its bits; an integer is also a number.
 const NAMES: [(&str, u8); 7] = [
     ("null", 1),
     ("boolean", 1 << 1),
@@ -87,7 +87,7 @@ pub(super) struct Kinds(u8);
 impl Kinds {
     pub(super) const NONE: Self = Self(0);
 
-    /// Returns the types that the keyword `type` names.
+    /// Returns the types in the value of the keyword `type`.
     pub(super) fn named(names: &Value) -> Option<Self> {
         let of = |name: &Value| NAMES.iter().find(|(known, _)| name == known).map(|(_, bits)| Self(*bits));
         match names {
@@ -131,7 +131,7 @@ impl fmt::Display for Kinds {
     }
 }
 
-/// Returns the types of the values that a keyword is about; it holds for all other values.
+/// Returns the types of the values to which a keyword applies; it holds for all other values.
 pub(super) fn kinds_of_keyword(key: &str) -> Option<Kinds> {
     let bits = match key {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => NUMBER,

@@ -1,4 +1,4 @@
-//! The words for the faults of each rule.
+//! The texts for the faults of each rule.
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ use super::{Bound, Counted, Rule, SizeBound};
 /// The maximum number of choices that are all listed.
 const MAX_CHOICES: usize = 3;
 
-/// Describes the fault of a rule that has one at most; `value` is how the value is shown.
+/// Describes the fault of a rule that has at most one; `value` is the shown form of the value.
 pub(super) fn fault(rule: &Rule, value: &dyn Display) -> String {
     match rule {
         Rule::Type(types) => {

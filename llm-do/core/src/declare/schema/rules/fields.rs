@@ -24,19 +24,19 @@ pub(super) struct Fields {
     required: Option<String>,
 }
 
-/// What holds for the fields that are not declared and match no pattern.
+/// The rule for fields that are not declared and match no pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Others {
     Any,
-    /// Anything, by `additionalProperties: true`, which counts as a description.
+    /// All fields are allowed and described, by `additionalProperties: true`.
     Described,
     Each(usize),
     Unknown,
-    /// No field is allowed, by a schema that declares none.
+    /// No other field is allowed, and the schema declares no fields.
     Forbidden,
 }
 
-/// The patterns that schemars writes, for maps with integers as keys.
+/// The patterns that schemars writes for maps with integers as keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyPattern {
     Unsigned,
@@ -83,7 +83,12 @@ impl Fields {
         Some(self.declared[place].1)
     }
 
-    /// Returns whether the rules describe a field of this name.
+    /// Returns whether fields are matched by patterns.
+    pub(super) fn have_patterns(&self) -> bool {
+        !self.by_pattern.is_empty()
+    }
+
+    /// Returns whether the rules describe a field with this name.
     pub(super) fn describe(&self, name: &str) -> bool {
         self.others != Others::Any || self.declared(name).is_some() || self.matching(name).next().is_some()
     }
@@ -117,7 +122,7 @@ impl Rules {
         }
     }
 
-    /// Checks the fields of an object that may have any other.
+    /// Checks the fields of an object with any undeclared fields.
     fn open(
         &self,
         fields: &Fields,

@@ -61,7 +61,7 @@ pub(super) fn are_unique(items: &[Value]) -> bool {
     sorted.windows(2).all(|pair| !equal(pair[0], pair[1]))
 }
 
-/// Orders values, so that equal ones are neighbours: by type, then by what they contain.
+/// Orders values by type, and then by content, so that equal values are adjacent.
 fn order(one: &Value, other: &Value) -> Ordering {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => compare(one, other),

@@ -12,7 +12,7 @@ use crate::declare::schema::subschemas::Subschemas;
 /// The largest divisor that floating-point numbers represent, like all integers below it.
 const MAX_DIVISOR: u64 = 1 << 53;
 
-/// Stands for `properties`, `patternProperties` and `additionalProperties`, which are one rule.
+/// Represents `properties`, `patternProperties` and `additionalProperties`, which are one rule.
 const FIELDS: &str = "properties";
 
 /// The keywords, in the order in which they are checked: cheap ones first.
@@ -47,7 +47,7 @@ const ORDER: [&str; 26] = [
     "$ref",
 ];
 
-/// Keywords that rules do not cover. A name that is not in one of these lists only describes.
+/// Keywords that the rules do not support. A name in neither list is only descriptive.
 const UNSUPPORTED: [&str; 18] = [
     "$anchor",
     "$dynamicAnchor",
@@ -74,7 +74,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// Returns the keyword that rules do not cover, or that is invalid.
+    /// Returns the keyword that is invalid, or that the rules do not support.
     pub(in crate::declare::schema) fn of(root: &Value) -> Result<Self, String> {
         let mut reader = Reader { root, subschemas: Subschemas::default() };
         reader.subschemas.number(root);
@@ -201,7 +201,7 @@ fn names(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-/// Reads a format; one that is not known only describes.
+/// Reads a format; an unknown format is only descriptive.
 fn format(value: &Value) -> Result<Option<Rule>, String> {
     let name = value.as_str().ok_or_else(|| invalid("format"))?;
     match Format::of(name) {

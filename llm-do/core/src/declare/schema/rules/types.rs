@@ -50,7 +50,7 @@ fn bit(name: &str) -> Option<u8> {
     NAMES.iter().position(|known| *known == name).map(|place| 1 << place)
 }
 
-/// Returns whether a number is an integer by its value, as `1.0` is.
+/// Returns whether a number is an integer by its value, such as `1.0`.
 fn is_whole(number: &Number) -> bool {
     !number.is_f64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }

@@ -1,4 +1,4 @@
-//! `unevaluatedProperties`: the fields that no other keyword has described.
+//! `unevaluatedProperties`: the fields that other keywords do not describe.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Makes the content of events, and knows what the events of a run have shown.
+//! Builds the content of events, and tracks the content that the events of a run already have.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,31 +14,32 @@ use super::{ByDigest, ContentFile, ContentMessage, ContentResult, RequestContent
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::parts::{EventPart, FileInfo};
 
-/// The size up to which an event has the bytes of an image.
+/// The maximum size of an image whose bytes an event has.
 const MAX_IMAGE: usize = 256 << 10;
 
-/// How many digests of schemas are remembered.
+/// The maximum number of cached digests of schemas.
 const MAX_SCHEMAS: usize = 1024;
 
-/// What the events of a run have shown.
+/// The content that the events of a run already have.
 #[derive(Debug)]
 pub(crate) struct ShownContent {
     digests: Mutex<HashMap<u128, Arc<str>>>,
     schemas: Arc<SchemaDigests>,
 }
 
-/// The digests of the schemas of a runtime, by their address: a request would otherwise serialize all of its tools.
+/// The digests of the schemas of a runtime, by their address; without them, each request would serialize all of its
+/// tools.
 #[derive(Debug, Default)]
 pub(crate) struct SchemaDigests(Mutex<HashMap<usize, SchemaDigest>>);
 
 #[derive(Debug)]
 struct SchemaDigest {
-    /// Kept, so that its address is not used for another.
+    /// Keeps the schema alive, so that its address is not reused.
     _schema: Arc<Value>,
     digest: u128,
 }
 
-/// A request, with the number of messages that the call's events have shown.
+/// A request, with the number of messages that the call's earlier events have.
 #[derive(Clone, Copy)]
 pub(crate) struct SentRequest<'a> {
     pub(crate) kept: usize,
@@ -49,12 +50,12 @@ pub(crate) struct SentRequest<'a> {
 }
 
 impl ShownContent {
-    /// Creates the content of a run that has shown nothing.
+    /// Creates the state of a run without events.
     pub(crate) fn new(schemas: &Arc<SchemaDigests>) -> Self {
         Self { digests: Mutex::default(), schemas: Arc::clone(schemas) }
     }
 
-    /// Returns what is new in a request.
+    /// Returns the new content of a request.
     pub(crate) fn request(&self, request: SentRequest<'_>) -> RequestContent {
         let SentRequest { kept, messages, instructions, tools, output } = request;
         let new = messages.get(kept..).unwrap_or_default();
@@ -85,7 +86,7 @@ impl ShownContent {
         ByDigest { digest, value: is_new.then(value) }
     }
 
-    /// Returns the text of a digest, and whether no event has it yet.
+    /// Returns the text of a digest, and whether this is the first event that has it.
     fn show(&self, digest: u128) -> (Arc<str>, bool) {
         match self.digests.lock().ignore_poison().entry(digest) {
             Entry::Occupied(shown) => (Arc::clone(shown.get()), false),
@@ -124,7 +125,7 @@ impl SchemaDigests {
             return known.digest;
         }
         if known.len() >= MAX_SCHEMAS {
-            // Workers that are created at run time have schemas of their own.
+            // Workers that are created at run time have new schemas.
             known.clear();
         }
         let digest = finish(|hasher| {
@@ -215,7 +216,7 @@ fn finish(write: impl FnOnce(&mut SipHasher13)) -> u128 {
     hasher.finish128().as_u128()
 }
 
-/// Writes a text with its length, so that texts after one another cannot be taken for others.
+/// Hashes a text with its length, so that different sequences of texts have different hashes.
 fn write_text(hasher: &mut SipHasher13, text: &str) {
     hasher.write_u64(text.len() as u64);
     hasher.write(text.as_bytes());
@@ -225,7 +226,7 @@ fn text_of(digest: u128) -> Arc<str> {
     format!("{digest:032x}").into()
 }
 
-/// A hasher as a writer.
+/// Hashes all written bytes.
 struct Written<'a>(&'a mut SipHasher13);
 
 impl io::Write for Written<'_> {

@@ -1,4 +1,4 @@
-//! The line of an event: what `serde_json` writes, for less.
+//! Writes the line of an event, with the same text as `serde_json`.
 
 mod kind;
 
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use self::kind::write_kind;
-use crate::base::json::{write_integer, write_json, write_text};
+use crate::base::json::{write_integer, write_text};
 use crate::observe::event::Event;
 
-/// Writes events, each as one line of JSON. It keeps the texts that the last event has in common with most that follow.
+/// Writes events, each as one line of JSON. Caches the texts that most consecutive events have in common.
 #[derive(Default)]
 pub(in crate::observe::event) struct LineWriter {
     call: CallText,
@@ -19,18 +19,18 @@ pub(in crate::observe::event) struct LineWriter {
     second: SecondText,
 }
 
-/// The start of a line, up to the number of the event: the same for the events of a call.
+/// The start of a line up to the sequence number, which the events of a call share.
 #[derive(Default)]
 struct CallText {
     run: Arc<str>,
     call: u64,
     parent: Option<u64>,
     text: String,
-    /// The length of the text before the call.
+    /// The length of the text before the id of the call.
     before_call: usize,
 }
 
-/// What follows, up to the time.
+/// The text between the sequence number and the time.
 #[derive(Default)]
 struct NameText {
     depth: u32,
@@ -48,7 +48,7 @@ struct SecondText {
 impl LineWriter {
     /// Adds the line of an event, with its line break.
     pub(in crate::observe::event) fn write(&mut self, line: &mut String, event: &Event) -> serde_json::Result<()> {
-        self.call.write(line, event)?;
+        self.call.write(line, event);
         write_integer(line, event.seq);
         self.name.write(line, event);
         self.second.write(line, event.time);
@@ -60,7 +60,7 @@ impl LineWriter {
 
 impl CallText {
     /// Adds the start of a line, before the number of the event.
-    fn write(&mut self, line: &mut String, event: &Event) -> serde_json::Result<()> {
+    fn write(&mut self, line: &mut String, event: &Event) {
         let Event { run, call, parent, .. } = event;
         let is_same_run = !self.text.is_empty() && Arc::ptr_eq(&self.run, run);
         if !is_same_run {
@@ -76,11 +76,13 @@ impl CallText {
             self.text.truncate(self.before_call);
             write_integer(&mut self.text, *call);
             self.text.push_str(",\"parent\":");
-            write_json(&mut self.text, parent)?;
+            match parent {
+                Some(parent) => write_integer(&mut self.text, *parent),
+                None => self.text.push_str("null"),
+            }
             self.text.push_str(",\"seq\":");
         }
         line.push_str(&self.text);
-        Ok(())
     }
 }
 
@@ -105,7 +107,7 @@ impl SecondText {
     /// Adds a time, and the quote after it.
     fn write(&mut self, line: &mut String, time: Timestamp) {
         let Ok(nanoseconds @ 1..) = u32::try_from(time.subsec_nanosecond()) else {
-            // A whole second, or before 1970.
+            // The time is a whole second, or before 1970.
             let _ = write!(line, "{time}\"");
             return;
         };
@@ -114,13 +116,13 @@ impl SecondText {
             self.second = second;
             self.text.clear();
             let _ = write!(self.text, "{}", Timestamp::from_second(second).unwrap_or_default());
-            // The point before the fraction, in place of the `Z`.
+            // A point replaces the `Z` before the fraction.
             self.text.pop();
             self.text.push('.');
         }
         line.push_str(&self.text);
         let mut digits = itoa::Buffer::new();
-        // With a digit before the nine, so that those have their zeros.
+        // The leading digit keeps the zeros of the nine digits after it.
         let fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
         line.push_str(fraction.trim_end_matches('0'));
         line.push_str("Z\"");

@@ -8,14 +8,14 @@ use crate::observe::event::background::Pending;
 use crate::observe::event::buffer::Gap;
 use crate::observe::event::{Event, EventKind};
 
-/// How many events may wait to be written: more than for other sinks, since a log should be complete.
+/// The maximum number of events that wait to be written: more than for other sinks, since a log should be complete.
 const CAPACITY: u64 = 65_536;
-/// The memory in bytes that is kept for a later batch at most: quick calls write up to as much in a few milliseconds.
+/// The maximum memory in bytes that is reused for a later batch.
 const KEPT: usize = 1 << 20;
 
 /// Events as lines, at most [`CAPACITY`] of them.
 ///
-/// They are written when they arrive: a line takes less memory than its event, and less time than passing the event to a thread.
+/// An event is formatted when it arrives, since its line takes less memory than the event.
 #[derive(Default)]
 pub(super) struct Lines {
     batch: Batch,
@@ -29,7 +29,7 @@ pub(super) struct Lines {
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) text: String,
-    /// Whether a call ends in them.
+    /// Whether a call ends in the batch.
     pub(super) ends_call: bool,
 }
 
@@ -37,7 +37,7 @@ impl Lines {
     fn accept(&mut self, event: &Event) {
         let start = self.batch.text.len();
         if self.writer.write(&mut self.batch.text, event).is_err() {
-            // An event that is not JSON; none is.
+            // Unreachable: every event can be written as JSON.
             self.batch.text.truncate(start);
         }
         self.batch.ends_call |= matches!(

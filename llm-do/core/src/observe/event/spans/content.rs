@@ -42,7 +42,7 @@ pub(super) fn answered_message(parts: &[EventPart]) -> Value {
     json!({"role": "assistant", "parts": parts_of(parts)})
 }
 
-/// Returns the parts without files, whose bytes belong into no span.
+/// Returns the parts without files, whose bytes do not belong in a span.
 fn parts_of(parts: &[EventPart]) -> Vec<Value> {
     parts.iter().filter_map(EventPart::whole).filter_map(part).collect()
 }

@@ -13,7 +13,7 @@ use crate::observe::event::{EventPart, RequestContent};
 pub(super) struct Conversation(Vec<Value>);
 
 impl Conversation {
-    /// Adds what is new in a request, and returns all of its messages.
+    /// Adds the new content of a request, and returns all messages of the conversation.
     pub(super) fn extend(&mut self, content: &RequestContent) -> String {
         self.0.truncate(content.kept);
         self.0.extend(content.messages.iter().map(request_message));
@@ -26,12 +26,12 @@ impl Conversation {
     }
 }
 
-/// The instructions and tools of runs, by run and digest: an event has them once per run, and each span has them.
+/// The instructions and tools of runs, by run and digest: only one event of a run has them, but each span needs them.
 #[derive(Debug, Default)]
 pub(super) struct Definitions(HashMap<(Arc<str>, Arc<str>), Arc<str>>);
 
 impl Definitions {
-    /// Returns the fields of a request that are definitions.
+    /// Returns the fields of a request with definitions.
     pub(super) fn of(&mut self, run: &Arc<str>, content: &RequestContent) -> Vec<(&'static str, Arc<str>)> {
         let mut fields = Vec::new();
         if let Some(given) = &content.instructions {

@@ -60,7 +60,7 @@ pub(super) fn provider_tool(event: &Event, name: &str, parent: &Span) -> Span {
         "llm_do.run" = &*event.run,
         "llm_do.call" = event.call,
         "gen_ai.tool.name" = name,
-        // Not `function`, which is the application's own, and not `datastore`.
+        // Not `function`, which is for tools of the application, and not `datastore`.
         "gen_ai.tool.type" = "extension",
         "gen_ai.tool.call.arguments" = field::Empty,
     )

@@ -52,7 +52,7 @@ impl PendingToolCalls {
     }
 }
 
-/// Returns whether the decoded arguments contain all that the model gave; they have the defaults as well.
+/// Returns whether the decoded arguments contain those that the model sent; they may contain defaults in addition.
 fn fits(call: &ToolCall, decoded: &Value) -> bool {
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(given)) => given.iter().all(|(key, value)| decoded.get(key) == Some(value)),

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::CallKey;
 use crate::observe::event::{Delta, Event, EventKind, ItemKind};
 
-/// How much of a thought is kept, in bytes: it is shown in one row.
+/// The maximum length of a stored thought in bytes; it is shown in one row.
 const THOUGHT: usize = 1 << 10;
 
-/// Collects the texts of the workers that write to the user, and returns what is to be shown next.
+/// Collects the texts of the workers that write to the user, and returns the pieces to show next.
 ///
 /// A worker writes to the user if it is the root call, or if the root call is an entry or a tool that calls it. At any
 /// time a single answer is in the foreground; the texts of concurrent answers wait until it is complete.
@@ -22,7 +22,7 @@ pub struct Answers {
     root: Option<(Arc<str>, bool)>,
     /// The answers that are not complete or not shown yet; the first is in the foreground.
     writers: VecDeque<Writer>,
-    /// The text of the answer that was shown last.
+    /// The text of the last shown answer.
     shown: Option<String>,
 }
 
@@ -33,7 +33,7 @@ struct Writer {
     /// Whether its name is shown above its text, since several workers may write.
     is_named: bool,
     text: String,
-    /// How much of the text is shown, in bytes.
+    /// The length of the shown text in bytes.
     written: usize,
     thought: String,
     is_done: bool,
@@ -53,19 +53,19 @@ pub(super) enum Piece {
 }
 
 impl Answers {
-    /// Shows the texts of the workers of whose names `is_text` is true.
+    /// Creates the state, where `is_text` returns whether the answers of a worker are text.
     pub fn new(is_text: impl Fn(&str) -> bool + Send + 'static) -> Self {
         Self { is_text: Box::new(is_text), root: None, writers: VecDeque::new(), shown: None }
     }
 
-    /// Returns the text of the answer that was shown last, and forgets the run.
+    /// Returns the text of the last shown answer, and clears the state of the run.
     pub(super) fn end(&mut self) -> Option<String> {
         self.writers.clear();
         self.root = None;
         self.shown.take()
     }
 
-    /// Takes an event, and returns what is to be shown because of it.
+    /// Adds an event; returns the pieces to show because of it.
     pub(super) fn take(&mut self, event: &Event) -> Vec<Piece> {
         match &event.kind {
             EventKind::CallStarted { what, .. } if event.call == 0 => {
@@ -81,7 +81,7 @@ impl Answers {
         Vec::new()
     }
 
-    /// Returns whether text of the call of this event, or a part of it, is shown or waits to be.
+    /// Returns whether a text for the call of this event, or a part of it, is shown or pending.
     pub(super) fn has_text(&self, event: &Event) -> bool {
         self.writers.iter().any(|writer| writer.is_of(event) && !writer.text.is_empty())
     }
@@ -111,11 +111,11 @@ impl Answers {
         self.advance()
     }
 
-    /// Ends the answer of a call; of one that is to be repeated, what waits is dropped.
+    /// Ends the answer of a call. If the answer is to be repeated, its pending text is dropped.
     fn finish(&mut self, event: &Event) -> Vec<Piece> {
         let Some(place) = self.writers.iter().position(|writer| writer.is_of(event) && !writer.is_done) else {
             if matches!(event.kind, EventKind::ModelResponse { .. }) && self.writes(event) {
-                // An answer without pieces, such as a recorded one.
+                // The answer has no pieces, such as a replayed one.
                 self.shown = None;
             }
             return Vec::new();
@@ -131,7 +131,8 @@ impl Answers {
         self.advance()
     }
 
-    /// Returns what the answer in the foreground has not shown, and what follows it once it is complete.
+    /// Returns the text of the foreground answer that is not shown yet, and the answers that follow it once it is
+    /// complete.
     fn advance(&mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         while let Some(writer) = self.writers.front_mut() {
@@ -160,7 +161,7 @@ impl Writer {
         self.key.1 == event.call && self.key.0 == event.run
     }
 
-    /// Adds the text that is not shown yet, and the thought once text follows it or the answer is complete.
+    /// Adds the text that is not shown yet. The thought is added once text follows it or the answer is complete.
     fn show(&mut self, pieces: &mut Vec<Piece>) {
         let has_more = self.written < self.text.len();
         let has_thought = !self.thought.is_empty() && (has_more || self.is_done);

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::Verbosity;
 use super::values::{one_line, with_value};
+use crate::base::mend::{Mend, words_of};
 use crate::base::usage::RunUsage;
 use crate::observe::event::{CodeAnswer, DecidedBy, Event, EventKind, EventPart, GuardAction, Outcome};
 
@@ -59,6 +60,7 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
                 GuardAction::Refused => with_value(&(what("refused") + ":"), reason.as_deref().unwrap_or_default(), ""),
             })
         }
+        EventKind::UserMessage { text, .. } => Some(with_value(&format!("  {name} gets a message:"), text, "")),
         EventKind::ModelRequest { model, turn, .. } => {
             Some(format!("  {name} asks {} (request {turn})", one_line(model)))
         }
@@ -78,6 +80,7 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::ModelResponse { parts, usage, replayed, .. } => {
             Some(answer(&name, parts, usage, *replayed, verbosity))
         }
+        EventKind::Mended { tool, mends } => Some(mended(&name, tool.as_deref(), mends)),
         EventKind::ModelRetry { reason } => Some(with_value(&format!("  {name} asks again:"), reason, "")),
         EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(sum(used)),
         EventKind::Dropped { count } => Some(format!("… {count} events dropped: the terminal is too slow")),
@@ -85,7 +88,7 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
     }
 }
 
-/// Returns a text of several lines as it is, and everything else as JSON.
+/// Returns a multi-line text unchanged, and all other values as JSON.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) if text.trim_end().contains('\n') => text.trim_end().to_owned(),
@@ -109,12 +112,17 @@ fn answer(name: &str, parts: &[EventPart], usage: &Usage, replayed: bool, verbos
     with_value(&format!("  {name} got"), &words.join(", "), &after)
 }
 
+fn mended(name: &str, tool: Option<&str>, mends: &[Mend]) -> String {
+    let what = tool.map_or_else(|| "result".to_owned(), |tool| format!("arguments of {}", one_line(tool)));
+    format!("  {name} mended the {what}: {}", words_of(mends))
+}
+
 fn word(part: &EventPart, verbosity: Verbosity) -> Option<String> {
     if let Some(file) = part.file() {
         return Some(format!("{} of {} bytes", file.media_type, file.bytes));
     }
     match part.whole()? {
-        // Already shown while it streamed.
+        // The text was shown while it streamed.
         ResponsePart::Text { .. } if verbosity >= Verbosity::Stream => None,
         ResponsePart::Text { text } => Some(format!("{text:?}")),
         ResponsePart::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments)),

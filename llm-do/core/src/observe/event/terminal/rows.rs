@@ -1,10 +1,10 @@
 //! Text wrapped to the rows of a terminal, each with a prefix that shows whose text it is.
 
-/// The prefix of text that is not the program's own.
+/// The prefix of text from models and tools.
 #[doc(hidden)]
 pub const BAR: &str = "│ ";
 
-/// What replaces a tab in rows of limited width.
+/// The replacement of a tab in rows of limited width.
 const TAB: &str = "    ";
 
 /// The prefixes of rows, and their width if the terminal has one.
@@ -81,12 +81,12 @@ fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// Returns how many columns a character takes, the maximum where terminals differ: what does not fit continues at the
-/// left edge. Only the command line has a width to compare this with.
+/// Returns the number of columns of a character. Where terminals differ, this is the maximum, since text that does not
+/// fit continues at the left edge. Only the command line has a width to compare this with.
 fn columns_of(character: char) -> usize {
     #[cfg(feature = "cli")]
     return match character {
-        // Makes a two-column picture of a one-column character.
+        // U+FE0F turns a one-column character into a two-column emoji.
         '\u{fe0f}' => 1,
         // Half of a flag, or a two-column letter.
         '\u{1f1e6}'..='\u{1f1ff}' => 2,

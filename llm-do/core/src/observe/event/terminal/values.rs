@@ -22,7 +22,7 @@ pub fn with_value(before: &str, value: &str, after: &str) -> String {
     }
 }
 
-/// Replaces line breaks with spaces: a name that a model made up may contain some.
+/// Replaces line breaks with spaces, since a model may have invented a name that contains some.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains('\n') { text.replace('\n', " ").into() } else { text.into() }
 }

@@ -1,4 +1,5 @@
-//! Power losses of a simulated disk, at every operation: synced data survives, and no data appears that was not written.
+//! Power losses of a simulated disk, at every operation: synced data survives, and data that was not written never
+//! appears.
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};

@@ -77,7 +77,8 @@ impl Disk for LockedFile {
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // Closing would release the lock too, but not while a child process that is being spawned holds a copy.
+        // Closing the file would not release the lock while a child process that is being spawned holds a copy of the
+        // handle.
         drop(self.file.unlock());
     }
 }

@@ -1,17 +1,30 @@
 //! Opening a journal file: locks it, reads it, and truncates an incomplete end.
 
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::super::JournalError;
 use super::super::replay::Replay;
+use super::super::{JournalError, Record, StepKind, key};
 use super::disk::{Disk, LockedFile};
 use super::records::{HEADER, Line, Records};
 use crate::base::open_file::{make_private, without_waiting};
 
 /// Opens the file at `path` to resume it, or creates it; returns the locked file and its records.
 pub(super) fn open(path: &Path) -> Result<(LockedFile, Replay), JournalError> {
+    open_with(path, load)
+}
+
+/// Opens the file at `path` to add runs to it, or creates it; returns the locked file, and how many runs it has of each root call.
+pub(super) fn append(path: &Path) -> Result<(LockedFile, HashMap<String, u32>), JournalError> {
+    open_with(path, count)
+}
+
+fn open_with<T>(
+    path: &Path,
+    read: impl FnOnce(&mut Records) -> Result<T, JournalError>,
+) -> Result<(LockedFile, T), JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), source };
     let mut options = OpenOptions::new();
     without_waiting(options.read(true).write(true).create(true).truncate(false));
@@ -23,22 +36,31 @@ pub(super) fn open(path: &Path) -> Result<(LockedFile, Replay), JournalError> {
         make_private(&file).map_err(io)?;
     }
     let mut file = lock(file, path)?;
-    let replay = prepare(&mut file, path)?;
-    Ok((file, replay))
+    let found = prepare_with(&mut file, path, read)?;
+    Ok((file, found))
 }
 
 /// Reads the records of a journal file, and prepares the file for appending.
+#[cfg(test)]
 pub(super) fn prepare(disk: &mut impl Disk, path: &Path) -> Result<Replay, JournalError> {
+    prepare_with(disk, path, load)
+}
+
+fn prepare_with<T>(
+    disk: &mut impl Disk,
+    path: &Path,
+    read: impl FnOnce(&mut Records) -> Result<T, JournalError>,
+) -> Result<T, JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), source };
     let length = disk.length().map_err(io)?;
     let mut records = Records::new(path.to_owned(), disk.reader().map_err(io)?, length)?;
-    let replay = load(&mut records)?;
+    let found = read(&mut records)?;
     match records.valid_len() {
         0 => create(disk),
         end => resume(disk, end, records.is_of_this_version()),
     }
     .map_err(io)?;
-    Ok(replay)
+    Ok(found)
 }
 
 /// Opens the file at `path` to read its records.
@@ -89,7 +111,18 @@ fn load(records: &mut Records) -> Result<Replay, JournalError> {
     Ok(replay)
 }
 
-/// Writes the header of a new journal. Synced before the first record: a crash must not lose only the header.
+/// Counts the runs by their root calls.
+fn count(records: &mut Records) -> Result<HashMap<String, u32>, JournalError> {
+    let mut runs = HashMap::new();
+    while let Some(line) = records.next_line().transpose()? {
+        if let Line::Record(Record { kind: StepKind::Run, key, .. }) = line {
+            *runs.entry(key::unnumbered(&key).0.to_owned()).or_default() += 1;
+        }
+    }
+    Ok(runs)
+}
+
+/// Writes and syncs the header of a new journal before the first record, so that a crash cannot lose only the header.
 fn create(disk: &mut impl Disk) -> io::Result<()> {
     if disk.length()? > 0 {
         disk.truncate(0)?;
@@ -110,6 +143,6 @@ fn resume(disk: &mut impl Disk, end: u64, is_of_this_version: bool) -> io::Resul
     if !is_of_this_version {
         disk.write_at(0, HEADER)?;
     }
-    // The process that created the file may have died before it did this.
+    // The process that created the file may have died before it synced the name.
     disk.sync_name()
 }

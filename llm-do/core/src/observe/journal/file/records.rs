@@ -18,7 +18,7 @@ const VERSION: u32 = 2;
 pub(super) const HEADER: &[u8] = b"{\"format\":\"llm-do journal\",\"version\":2}\n";
 /// The header of version 1; it has the same length as [`HEADER`], which replaces it before lines are appended.
 const HEADER_1: &[u8] = b"{\"format\":\"llm-do journal\",\"version\":1}\n";
-/// The maximum length of a header of any version, in bytes: a file that is not a journal is not read further.
+/// The maximum length of a header of any version, in bytes: in a file without a header, no more is read.
 const MAX_HEADER: u64 = 1024;
 
 /// A line that forgets the records of these keys on the lines above it.
@@ -110,7 +110,7 @@ impl Records {
     /// Lines after an incomplete one do not count, since opening the journal truncates them.
     pub(super) fn forgotten(mut self) -> HashMap<Arc<str>, usize> {
         let mut found = HashMap::new();
-        // The iterator over the records returns the error.
+        // The iterator over the records returns the error later.
         while let Some(Ok(line)) = self.next_line() {
             if let Line::Forget(ForgetLine { forget, .. }) = line {
                 found.extend(forget.into_iter().map(|key| (key, self.line)));

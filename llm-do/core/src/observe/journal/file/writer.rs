@@ -90,7 +90,7 @@ fn write(mut disk: impl Disk, queue: &Receiver<WriteRequest>, first_error: &Firs
         }
         let result = append(&mut disk, &text, first_error);
         for written in waiting {
-            // The receiver may have stopped waiting.
+            // The receiver may have been dropped.
             drop(written.send(result.clone()));
         }
     }

@@ -101,6 +101,21 @@ fn a_part_of_a_call_has_the_place_of_the_call_and_a_key_below_it() {
 }
 
 #[test]
+fn the_steps_of_a_review_are_not_those_of_its_call() {
+    let steps = ChildSteps::default();
+    let (step, _in_flight) = next(&steps, "a", json!(1));
+    let review = step.within(StepKind::Approval, "approval:2").within(StepKind::Approval, REVIEW);
+    let asked = step_key(&review.within(StepKind::Approval, "0123").key, "judge", &json!({}));
+    assert!(is_in_review(&asked, &step.key));
+    for own in [
+        step_key(&step.key, "approval", &json!({})),
+        step_key(&step_key(&step.key, "a", &json!({})), REVIEW, &json!({})),
+    ] {
+        assert!(!is_in_review(&own, &step.key), "{own}");
+    }
+}
+
+#[test]
 fn a_place_is_described_by_the_names_of_the_calls_above_it() {
     let main = step_key("", "main", &json!({}));
     let model = step_key(&main, "local:small/100%", &json!({}));

@@ -1,4 +1,4 @@
-//! What a run does in place of its recorded calls.
+//! Errors of runs that diverge from their recorded calls.
 
 use super::Replay;
 use crate::observe::journal::expected::Overdue;

@@ -1,4 +1,4 @@
-//! What is kept in memory of a record.
+//! The part of a record that is kept in memory.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl Recorded for RecordHead {
     }
 }
 
-/// Texts that many records have, each kept once.
+/// Interned texts, which many records share.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<Arc<str>>);
 

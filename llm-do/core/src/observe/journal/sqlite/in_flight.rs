@@ -1,4 +1,4 @@
-//! The steps of a run that are in flight: whether the run only waits, and for how long.
+//! The steps of a run that are in flight: whether the run is only waiting, and until when.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ pub(super) struct InFlight(Arc<watch::Sender<Steps>>);
 
 #[derive(Debug, Default)]
 struct Steps {
-    /// The number of steps that do something themselves.
+    /// The number of steps that do work.
     work: usize,
-    /// The promises and times that are waited for, by key: both once they are stored.
+    /// The promises and sleeps in flight, by key; counted once they are stored.
     waits: HashMap<Arc<str>, Option<Timestamp>>,
     /// The calls with steps of their own, by the key that is the parent of these steps.
     calls: HashSet<Arc<str>>,
@@ -25,16 +25,16 @@ struct Steps {
     inside: HashMap<Arc<str>, usize>,
 }
 
-/// What a step is to the run that makes it.
+/// The activity of a step in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activity {
     Work,
     Wait,
-    /// What is in flight inside of it decides: a call with steps of its own, or a decision with its promise.
+    /// A call with steps, or a decision with its promise; the steps inside it determine the activity.
     Call,
 }
 
-/// A guard: the step counts as in flight until this is dropped.
+/// A guard: the step counts as in flight until the guard is dropped.
 #[derive(Debug)]
 pub(super) struct StepInFlight {
     steps: Arc<watch::Sender<Steps>>,
@@ -45,7 +45,7 @@ pub(super) struct StepInFlight {
 
 impl InFlight {
     pub(super) fn begin(&self, step: &StepSpec, activity: Activity) -> StepInFlight {
-        // The result of a run is recorded by a step that contains the whole run.
+        // A step that contains the whole run records the result of the run.
         let (activity, key) = match step.kind {
             StepKind::Result => (Activity::Call, step.call().into()),
             _ => (activity, Arc::clone(&step.key)),
@@ -53,7 +53,7 @@ impl InFlight {
         self.enter(activity, key, Arc::clone(&step.parent))
     }
 
-    /// Counts as a wait what the step of a key asks a person: the step itself only waits as long as this is in flight.
+    /// Counts the question of the step with this key as a wait; the step itself only waits while the guard exists.
     pub(super) fn begin_promise(&self, step: &Arc<str>) -> StepInFlight {
         self.enter(Activity::Wait, Arc::clone(step), Arc::clone(step))
     }
@@ -64,9 +64,9 @@ impl InFlight {
         guard
     }
 
-    /// Waits until the run has only waited for `quiet`; returns when the first of its timers ends, if it has one.
+    /// Waits until the run has only waited for `quiet`; returns the end of the first of its sleeps, if any.
     ///
-    /// Code between two steps is not seen, so it must take less than `quiet`.
+    /// Code between two steps is not visible here, so it must take less time than `quiet`.
     pub(super) async fn only_waits(&self, quiet: Duration) -> Option<Timestamp> {
         let mut steps = self.0.subscribe();
         loop {
@@ -106,20 +106,21 @@ impl Steps {
         }
     }
 
-    /// A call without a step in flight runs code of its own.
+    /// Returns whether the run only waits. A call without a step in flight runs its own code.
     fn is_only_waiting(&self) -> bool {
         let waits = |call: &Arc<str>| self.inside.contains_key(call) || self.shares_promise(call);
         self.work == 0 && !self.waits.is_empty() && self.calls.iter().all(waits)
     }
 
-    /// Returns whether an equal decision waits: concurrent equal calls of a caller share the promise of the first.
+    /// Returns whether an equal decision waits: concurrent equal calls of a caller share the promise of the first call.
     fn shares_promise(&self, decision: &str) -> bool {
         let equal = equal_decisions(decision);
         equal.is_some() && self.waits.keys().any(|wait| equal_decisions(wait) == equal)
     }
 }
 
-/// Returns what the keys of the decisions about equal calls have in common: the key of the first call, and the part of the call.
+/// Returns the common part of the keys of decisions about equal calls: the key of the first call, and the part of the
+/// call.
 fn equal_decisions(key: &str) -> Option<(&str, &str)> {
     let (call, part) = key.rsplit_once('/')?;
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -128,7 +129,7 @@ fn equal_decisions(key: &str) -> Option<(&str, &str)> {
 }
 
 impl StepInFlight {
-    /// Sets when the wait ends.
+    /// Sets the end of the wait.
     pub(super) fn wait_until(&self, time: Timestamp) {
         self.steps.send_modify(|steps| {
             if let Some(wait) = steps.waits.get_mut(&self.key) {

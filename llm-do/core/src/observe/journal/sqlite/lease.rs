@@ -1,4 +1,4 @@
-//! Claims of runs: one process has a run at a time, and what another wrote late is refused.
+//! Claims of runs: one process has a run at a time, and late writes of another process are refused.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) struct Fence {
     pub(crate) number: i64,
 }
 
-/// The answer to a claim.
+/// The result of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     Granted(Fence),
@@ -25,7 +25,7 @@ pub(crate) enum Claim {
 }
 
 impl Fence {
-    /// Returns whether no other process has claimed the run since.
+    /// Returns whether no other process has claimed the run since then.
     pub(crate) fn holds(self, connection: &Connection) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM journal_runs WHERE run = ?1 AND fence = ?2";
         connection.prepare_cached(sql)?.exists((self.run, self.number))
@@ -38,7 +38,7 @@ impl Fence {
         Ok(transaction.prepare_cached(sql)?.execute(parameters)? > 0)
     }
 
-    /// Ends the claim: any process may claim the run, and this one can no longer write to it.
+    /// Ends the claim: any process may claim the run, and this process can no longer write to it.
     pub(crate) fn release(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let sql =
             "UPDATE journal_runs SET owner = NULL, expires = NULL, fence = fence + 1 WHERE run = ?1 AND fence = ?2";
@@ -46,7 +46,7 @@ impl Fence {
     }
 }
 
-/// Claims a run for `owner` until a time, unless another owner has it; the run is created if it is new.
+/// Claims a run for `owner` until a time, unless another owner has it. Creates the run if it is new.
 ///
 /// Without a time, the run is claimed until any other process claims it.
 pub(crate) fn claim(
@@ -69,7 +69,7 @@ pub(crate) fn claim(
     statement.query_row(parameters, |row| Ok(Claim::Granted(Fence { run: row.get(0)?, number: row.get(1)? })))
 }
 
-/// Claims several runs for a time from `now` on; returns those that no other owner has.
+/// Claims several runs for a time from `now`; returns the runs that no other owner has.
 pub(crate) fn claim_all(
     transaction: &Transaction<'_>,
     ids: Vec<String>,

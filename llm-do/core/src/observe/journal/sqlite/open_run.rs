@@ -1,4 +1,4 @@
-//! What the handles of a run share: its records, and its claim on the file.
+//! The state that the handles of a run share: its records, and its claim on the file.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -24,7 +24,7 @@ use crate::base::error::{BoxError, chain};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::database::DatabaseError;
 
-/// The part of a sleep's key that precedes the record of when it ends.
+/// The part of a sleep's key that precedes the record of its end.
 const WAKE: &str = "wake";
 
 /// An open run, which its handles share.
@@ -32,17 +32,17 @@ pub(super) struct OpenRun {
     pub(super) journal: SqliteJournal,
     pub(super) id: Arc<str>,
     pub(super) fence: Fence,
-    /// How long the run is claimed at a time; `None`: until any process claims it.
+    /// The duration of a claim; `None`: the run is claimed until any process claims it.
     pub(super) time: Option<Duration>,
-    /// Until when other processes leave the run to this one, as far as it knows; in milliseconds since 1970.
+    /// When the claim ends, as far as this process knows; in milliseconds since 1970.
     pub(super) until: AtomicI64,
     pub(super) records: Arc<Records>,
     /// Whether all records but the result were deleted.
     pub(super) is_reduced: bool,
-    /// Whether the file could not be read or written at some time.
+    /// Whether the file could not be read or written at any time.
     pub(super) has_file_failed: AtomicBool,
-    /// Why a promise could not be stored or read. The code then goes on as if a person had denied the call, or as if the question
-    /// had failed, and that must not be recorded.
+    /// Why a promise could not be stored or read. The code then continues as if a person had denied the call, or as if
+    /// the question had failed; that must not be recorded.
     pub(super) promise_failure: OnceLock<String>,
     pub(super) in_flight: InFlight,
     pub(super) dropped: Dropped,
@@ -52,7 +52,7 @@ pub(super) struct OpenRun {
 #[derive(Debug)]
 pub(super) struct Records {
     pub(super) replay: SharedReplay<RecordHead>,
-    /// The keys that are being written, with the numbers of their records.
+    /// The keys of records that are being written, with the numbers of the records.
     uncommitted: Mutex<HashMap<Arc<str>, i64>>,
     /// The number of the last record.
     pub(super) last: AtomicI64,
@@ -85,7 +85,7 @@ impl Records {
         Ok(written)
     }
 
-    /// Notes what became of a record, as soon as it is committed.
+    /// Updates the list with the result of a write, as soon as it is committed.
     fn note(&self, head: RecordHead, written: Result<&Written, &DatabaseError>) {
         if !matches!(written, Ok(Written::Earlier(_))) {
             self.uncommitted.lock().ignore_poison().remove(&head.key);
@@ -146,7 +146,7 @@ impl OpenRun {
         if self.records.is_taken_over.load(Ordering::Relaxed) { Err(self.taken_over()) } else { Ok(()) }
     }
 
-    /// Refuses what may follow from a promise that failed: the run ends, and asks again when it is resumed.
+    /// Refuses steps after a promise that failed: the run ends, and asks again when it is resumed.
     pub(super) fn check_promises(&self) -> Result<(), JournalError> {
         let Some(cause) = self.promise_failure.get() else { return Ok(()) };
         Err(self.io(format!("an approval or a question could not be stored or read: {cause}")))
@@ -172,7 +172,7 @@ impl OpenRun {
         Ok(())
     }
 
-    /// Adds a record of a step that is not made here.
+    /// Adds a record of a step that this process does not perform.
     pub(super) async fn append(&self, record: Record) -> Result<(), JournalError> {
         self.check_claim()?;
         self.ensure_claim().await?;
@@ -181,7 +181,7 @@ impl OpenRun {
 
     /// Writes a record, and returns its outcome once it is synced.
     async fn record(&self, record: Record) -> Result<Value, JournalError> {
-        // These ask no person themselves, so an effect that was in flight when a promise failed need not be repeated.
+        // These steps do not ask persons, so an effect that was in flight when a promise failed need not be repeated.
         if !matches!(record.kind, StepKind::Model | StepKind::Tool) {
             self.check_promises()?;
         }
@@ -190,9 +190,10 @@ impl OpenRun {
             (row.head(), Arc::clone(&self.records), self.fence, &self.journal.database);
         let is_whole = row.is_whole();
         let writing = Arc::clone(&records);
-        // The row comes back: freeing it on the writer's thread would make this thread and that one wait for each other.
+        // The row is returned to this thread, since freeing it on the writer thread would make both threads wait for
+        // each other.
         let insert = move |transaction: &Transaction<'_>| Ok((writing.insert(&row, transaction, fence)?, row));
-        // Even if no one waits any longer, the record is known to this process once it is in the file.
+        // Once the record is in the file, this process must know it, even if the caller has been dropped.
         let note = move |written: &Result<(_, _), _>| records.note(head, written.as_ref().map(|(written, _)| written));
         let written = if is_whole {
             database.write_noting(insert, note).await
@@ -207,7 +208,7 @@ impl OpenRun {
         }
     }
 
-    /// Waits until a time that is recorded first, so that an interrupted wait continues.
+    /// Waits until a recorded time, so that an interrupted wait continues.
     pub(super) async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {
         let clock = Arc::clone(&self.journal.clock);
         let is_over = self.records.lock().get(&step.key).is_some();
@@ -215,7 +216,7 @@ impl OpenRun {
         let in_flight = self.in_flight.begin(&step, Activity::Wait);
         in_flight.wait_until(wake);
         let wait = async move {
-            // Negative once the time is over.
+            // Negative once the time has passed.
             let rest = Duration::try_from(wake.duration_since(clock.now())).unwrap_or_default();
             tokio::time::sleep(rest).await;
             LocalOutcome::Record(Value::Null)
@@ -225,7 +226,7 @@ impl OpenRun {
 
     /// Returns the recorded time at which a wait ends, or records and returns `wake`.
     async fn wake_time(&self, sleep: &StepSpec, wake: Timestamp) -> Result<Timestamp, JournalError> {
-        // A run that is dropped before the time is recorded would not know when to continue.
+        // If the run were dropped before the time is recorded, it would not know when to continue.
         let _in_flight = self.in_flight.begin(sleep, Activity::Work);
         let local = async move { LocalOutcome::Record(json!(wake)) };
         let wake = self.perform(sleep.within(StepKind::Sleep, WAKE), Box::pin(local)).await?.into_value();
@@ -256,13 +257,13 @@ impl OpenRun {
         forgotten.map(drop).ok_or_else(|| self.taken_over())
     }
 
-    /// Returns the error that another process has the run, and notes it.
+    /// Stores and returns the error that another process has the run.
     pub(super) fn taken_over(&self) -> JournalError {
         self.records.is_taken_over.store(true, Ordering::Relaxed);
         JournalError::TakenOver { run: self.id.to_string() }
     }
 
-    /// Returns an error of the file, and notes it if it may pass.
+    /// Returns an error of the file, and stores that the file failed if a retry may succeed.
     pub(super) fn failed(&self, error: DatabaseError) -> JournalError {
         if !error.is_invalid_value() {
             self.has_file_failed.store(true, Ordering::Relaxed);
@@ -270,13 +271,13 @@ impl OpenRun {
         error.into()
     }
 
-    /// The same, for an error of a promise.
+    /// Returns an error of a promise, and stores that the promise failed.
     pub(super) fn failed_promise(&self, error: DatabaseError) -> JournalError {
         self.note_failed_promise(&error);
         self.failed(error)
     }
 
-    /// Notes that a promise failed, with the first cause.
+    /// Stores that a promise failed, with the first cause.
     pub(super) fn note_failed_promise(&self, error: &(dyn Error + 'static)) {
         self.promise_failure.get_or_init(|| chain(error));
     }

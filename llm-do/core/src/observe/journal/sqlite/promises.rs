@@ -1,4 +1,4 @@
-//! What runs ask people: stored first, answered later, in this process or another.
+//! Questions of runs to people: stored first, answered later, in this process or another.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::super::questions::Questions;
-use super::super::{JournalError, Promise, PromiseSpec, StepKind};
+use super::super::{CONTEXT, JournalError, Promise, PromiseSpec, StepKind};
 use super::in_flight::StepInFlight;
 use super::lease::Fence;
 use super::open_run::OpenRun;
@@ -20,7 +20,7 @@ use crate::base::mutex::IgnorePoison;
 /// How often a run looks for answers of other processes.
 const POLL: Duration = Duration::from_millis(250);
 
-/// What a run asks a person, without an answer so far.
+/// An unanswered question of a run to a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OpenPromise {
@@ -30,26 +30,28 @@ pub struct OpenPromise {
     pub run: String,
     /// [`Approval`](StepKind::Approval) or [`Input`](StepKind::Input).
     pub kind: StepKind,
-    /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more; of a question `prompt` and `choices`.
+    /// The content to show. An approval has `tool`, `summary`, `arguments`, `preview` and more; a question has `prompt`
+    /// and `choices`.
     pub request: Value,
     /// The digest of `request`.
     pub digest: String,
-    /// When it was first asked.
+    /// When it was asked first.
     pub created: Timestamp,
 }
 
-/// What calls asked that no longer wait for an answer: to be withdrawn if the run goes on, since a run that is dropped is resumed.
+/// The questions of calls that no longer wait for an answer. They are withdrawn if the run continues; a run that is
+/// dropped needs them when it is resumed.
 #[derive(Debug, Default)]
 pub(super) struct Dropped(Mutex<Vec<Arc<str>>>);
 
-/// Notes that a call no longer waits for what it asked.
+/// When dropped, adds a question to [`Dropped`].
 struct NoteOnDrop {
     run: Arc<OpenRun>,
     id: Option<Arc<str>>,
     _in_flight: StepInFlight,
 }
 
-/// Stores what a step asks, and returns the promise of the answer.
+/// Stores the question of a step, and returns the promise of the answer.
 pub(super) async fn promise(run: &Arc<OpenRun>, asked: PromiseSpec) -> Result<Promise, JournalError> {
     withdraw_dropped(run);
     let (fence, now, key) = (run.fence, run.journal.clock.now(), Arc::clone(&asked.key));
@@ -71,7 +73,7 @@ pub(super) async fn promise(run: &Arc<OpenRun>, asked: PromiseSpec) -> Result<Pr
     Ok(Promise::new(id, Box::pin(answer)))
 }
 
-/// Waits for an answer that is not there yet, as long as this process has the run.
+/// Waits for an answer, as long as this process has the run.
 async fn wait(run: &OpenRun, id: Arc<str>) -> Result<String, JournalError> {
     let (mut answers, fence) = (run.journal.answers.subscribe(), run.fence);
     loop {
@@ -84,7 +86,7 @@ async fn wait(run: &OpenRun, id: Arc<str>) -> Result<String, JournalError> {
             (true, Some(answer)) => return Ok(answer),
             (true, None) => {}
         }
-        // An error: the time is over. The sender lives as long as the run.
+        // An error means that the timeout has elapsed; the sender lives as long as the run.
         let _ = tokio::time::timeout(POLL, answers.changed()).await;
     }
 }
@@ -101,14 +103,14 @@ impl Drop for NoteOnDrop {
     }
 }
 
-/// Withdraws what calls asked that were dropped, while the run itself goes on.
+/// Withdraws the questions of calls that were dropped while the run itself continues.
 pub(super) fn withdraw_dropped(run: &OpenRun) {
     let ids = std::mem::take(&mut *run.dropped.0.lock().ignore_poison());
     if ids.is_empty() {
         return;
     }
     let number = run.fence.number;
-    // If it fails, the end of the run withdraws them.
+    // If this fails, the end of the run withdraws them.
     run.journal.database.write_later(move |transaction| {
         let sql = "UPDATE journal_promises SET is_withdrawn = 1 WHERE id = ?1 AND answer IS NULL AND fence = ?2";
         let mut statement = transaction.prepare_cached(sql)?;
@@ -118,7 +120,7 @@ pub(super) fn withdraw_dropped(run: &OpenRun) {
 
 #[cfg(feature = "restate")]
 impl super::SqliteRun {
-    /// Withdraws all that the run asked, by this claim or an earlier one, except under these keys.
+    /// Withdraws all questions of the run, of this claim or an earlier one, except those with these keys.
     pub(crate) async fn withdraw_except(&self, keys: Vec<String>) -> Result<(), JournalError> {
         let (fence, keys) = (self.0.fence, serde_json::json!(keys).to_string());
         let withdraw = move |transaction: &Transaction<'_>| {
@@ -135,7 +137,8 @@ impl super::SqliteRun {
 
 type Stored = (String, Option<String>);
 
-/// Stores what a step asks; returns its id, and the answer if there is one. Returns `None` if another process has the run.
+/// Stores the question of a step; returns its id, and the answer if there is one. Returns `None` if another process has
+/// the run.
 fn store(
     transaction: &Transaction<'_>,
     fence: Fence,
@@ -150,7 +153,7 @@ fn store(
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
     let known = statement.query_row(params![fence.run, asked.key], read).optional()?;
     match known {
-        // The answer counts only for what the person saw.
+        // The answer is valid only for the content that the person saw.
         Some((id, Some(answer), shown)) if !asked.is_repeated && is_shown(&asked.request, &shown) => {
             let sql = "UPDATE journal_promises SET fence = ?2 WHERE id = ?1";
             transaction.prepare_cached(sql)?.execute(params![id, fence.number])?;
@@ -167,9 +170,10 @@ fn store(
     }
 }
 
-/// Returns whether a request is what a person was shown.
+/// Returns whether a request has the content that a person saw.
 ///
-/// It may differ in what was wrong with an earlier answer, and in the description of the tool, which a deploy may change.
+/// The error of an earlier answer may differ, and the description of the tool, which a deployment may change; also the origins, which
+/// concurrent calls may have read in another order.
 fn is_shown(request: &Value, shown: &str) -> bool {
     let request = request.to_string();
     if request == shown {
@@ -177,7 +181,7 @@ fn is_shown(request: &Value, shown: &str) -> bool {
     }
     let content = |text: &str| {
         let mut content: Value = serde_json::from_str(text).ok()?;
-        for ignored in ["problem", "refused_edit", "description"] {
+        for ignored in ["problem", "refused_edit", "description", CONTEXT] {
             content.as_object_mut()?.shift_remove(ignored);
         }
         Some(content)
@@ -196,7 +200,7 @@ fn add(transaction: &Transaction<'_>, fence: Fence, asked: &PromiseSpec, now: Ti
     Ok(id)
 }
 
-/// Returns what persons were asked in a run.
+/// Returns the questions of a run.
 pub(super) fn asked(connection: &Connection, run: i64) -> rusqlite::Result<Questions> {
     let mut questions = Questions::default();
     let mut statement = connection.prepare_cached("SELECT kind, key FROM journal_promises WHERE run = ?1")?;
@@ -212,7 +216,7 @@ fn answer(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>>
     connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional().map(Option::flatten)
 }
 
-/// Gives an answer, as JSON, to the request of a digest; returns false if nothing waits for it.
+/// Stores an answer, as JSON, for the request with a digest; returns false if no request waits for it.
 pub(crate) fn resolve(
     transaction: &Transaction<'_>,
     (id, digest): (&str, &str),
@@ -226,7 +230,7 @@ pub(crate) fn resolve(
     Ok(transaction.prepare_cached(sql)?.execute(parameters)? > 0)
 }
 
-/// Withdraws what a run asks.
+/// Withdraws all questions of a run.
 pub(crate) fn withdraw_all(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
     let sql = "UPDATE journal_promises SET is_withdrawn = 1 WHERE run = ?1 AND answer IS NULL";
     transaction.prepare_cached(sql)?.execute([run]).map(drop)
@@ -236,7 +240,7 @@ pub(super) fn delete_all(transaction: &Transaction<'_>, run: i64) -> rusqlite::R
     transaction.prepare_cached("DELETE FROM journal_promises WHERE run = ?1")?.execute([run]).map(drop)
 }
 
-/// Lists what has no answer, the oldest first.
+/// Lists the unanswered questions, oldest first.
 pub(super) fn open(connection: &Connection) -> rusqlite::Result<Vec<OpenPromise>> {
     let sql = "SELECT promise.id, run.id, kind, request, digest, created \
                FROM journal_promises AS promise JOIN journal_runs AS run USING (run) \

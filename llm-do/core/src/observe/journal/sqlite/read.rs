@@ -15,8 +15,8 @@ use super::lease::Fence;
 
 /// The numbers of the records of a run, the last one first.
 ///
-/// Joined by `CROSS JOIN`, from the list to its records: the other way round, which SQLite may choose for a join with a condition on
-/// the records, the records of all runs would be read.
+/// `CROSS JOIN` makes SQLite read the list before its records. With a condition on the records, SQLite may otherwise
+/// choose to read the records of all runs.
 macro_rules! records_of {
     ($last:literal) => {
         concat!(
@@ -34,7 +34,7 @@ const LOAD: &str = concat!(
     CASE kind WHEN 'forget' THEN value END, forgotten FROM list CROSS JOIN journal_records USING (record) ORDER BY record"
 );
 
-/// Loads what is kept in memory of the records of a run, and the number of the last record.
+/// Loads the in-memory part of the records of a run, and the number of the last record.
 pub(super) fn load(connection: &Connection, run: i64, is_reduced: bool) -> rusqlite::Result<(Replay<RecordHead>, i64)> {
     let (mut replay, mut names, mut last) = (Replay::default(), Names::default(), 0);
     let mut statement = connection.prepare_cached(LOAD)?;
@@ -69,7 +69,7 @@ fn head(row: &Row<'_>, names: &mut Names) -> rusqlite::Result<RecordHead> {
 
 /// Reads the outcome of a record, as JSON; `None` if another process has the run.
 ///
-/// If the run was deleted, another run may have a record of this number.
+/// If the run was deleted, another run may have a record with this number.
 pub(super) fn value(connection: &Connection, fence: Fence, record: i64) -> rusqlite::Result<Option<String>> {
     if !fence.holds(connection)? {
         return Ok(None);
@@ -90,7 +90,7 @@ pub(crate) fn records(connection: &Connection, id: &str) -> rusqlite::Result<Vec
     statement.query_map([id], record)?.collect()
 }
 
-fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
     Ok(Record {
         key: text(0)?.into(),

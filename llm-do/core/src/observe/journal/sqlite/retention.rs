@@ -1,4 +1,4 @@
-//! What is kept of runs that have ended, and for how long.
+//! The retention of ended runs: what is kept, and for how long.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rusqlite::Transaction;
 
 use super::{promises, tables};
 
-/// How many runs are changed in one transaction, so that steps of other runs wait for a short time only.
+/// The number of runs that are changed in one transaction, so that steps of other runs wait for a short time only.
 const AT_ONCE: u32 = 100;
 
 /// How long the records of a run are kept after its result was recorded.
@@ -20,13 +20,13 @@ pub struct Retention {
     pub results: Option<Duration>,
 }
 
-/// What was deleted.
+/// The number of runs with deleted records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Expired {
-    /// The number of runs of which only the result is left.
+    /// The number of runs of which only the result remains.
     pub reduced: usize,
-    /// The number of runs of which nothing is left.
+    /// The number of runs that were deleted completely.
     pub deleted: usize,
 }
 
@@ -44,7 +44,7 @@ impl Retention {
     }
 }
 
-/// Reduces some runs that ended before a time to their result; returns their number, 0 when none is left.
+/// Reduces some runs that ended before a time to their result; returns their number, 0 when no run remains.
 pub(super) fn reduce(transaction: &Transaction<'_>, before: Timestamp, now: Timestamp) -> rusqlite::Result<usize> {
     let runs = ended(transaction, "reduced = 0 AND", before, now)?;
     for run in &runs {
@@ -55,7 +55,7 @@ pub(super) fn reduce(transaction: &Transaction<'_>, before: Timestamp, now: Time
     Ok(runs.len())
 }
 
-/// Deletes some runs that ended before a time; returns their number, 0 when none is left.
+/// Deletes some runs that ended before a time; returns their number, 0 when no run remains.
 pub(super) fn delete(transaction: &Transaction<'_>, before: Timestamp, now: Timestamp) -> rusqlite::Result<usize> {
     let runs = ended(transaction, "", before, now)?;
     for run in &runs {
@@ -64,14 +64,14 @@ pub(super) fn delete(transaction: &Transaction<'_>, before: Timestamp, now: Time
     Ok(runs.len())
 }
 
-/// Deletes a run. A process that has it can no longer write to it.
+/// Deletes a run. A process that has claimed it can no longer write to it.
 pub(crate) fn delete_run(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
     tables::delete(transaction, run, false)?;
     promises::delete_all(transaction, run)?;
     transaction.prepare_cached("DELETE FROM journal_runs WHERE run = ?1")?.execute([run]).map(drop)
 }
 
-/// Returns runs that ended before a time, and that no process has.
+/// Returns runs that ended before a time and are not claimed.
 fn ended(
     transaction: &Transaction<'_>,
     condition: &str,

@@ -1,4 +1,4 @@
-//! One run in a file of many.
+//! One run in a file with many runs.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -26,12 +26,12 @@ use crate::observe::database::DatabaseError;
 ///
 /// Clones share it. Dropping the last one frees the memory of the run, which [`SqliteJournal::run`] opens again.
 ///
-/// A wait is recorded when it begins: if it is interrupted, only the rest of it is waited for when the run is resumed.
+/// The end of a wait is recorded when the wait begins: a resumed run waits only for the remaining time.
 #[derive(Clone)]
 pub struct SqliteRun(pub(super) Arc<OpenRun>);
 
 impl SqliteRun {
-    /// Loads a run that was claimed; `None` if it was deleted since.
+    /// Loads a run that was claimed; `None` if it was deleted since then.
     pub(super) async fn load(
         journal: SqliteJournal,
         id: Arc<str>,
@@ -61,7 +61,7 @@ impl SqliteRun {
             in_flight: InFlight::default(),
             dropped: Dropped::default(),
         };
-        // As for any promise that fails: what follows is not recorded, and the run is resumed later.
+        // As for any failed promise, later steps are not recorded, and the run is resumed later.
         if let Err(error) = asked {
             drop(run.failed_promise(error));
         }
@@ -74,7 +74,7 @@ impl SqliteRun {
         &self.0.id
     }
 
-    /// Returns the right to write to the run, in other tables of the file too.
+    /// Returns the right to write to the run, which also covers other tables of the file.
     pub(crate) fn fence(&self) -> Fence {
         self.0.fence
     }
@@ -96,25 +96,25 @@ impl SqliteRun {
         let begun = replay.records().filter(|head| head.kind == StepKind::Begun);
         let unfinished = begun.filter(|head| {
             let call = key::call(&head.key, &head.parent);
-            // The result of a root call has a key of its own.
+            // The result of a root call has a separate key.
             replay.get(call).is_none_or(|record| record.kind == StepKind::Run)
         });
         unfinished.last().map(|head| Arc::clone(&head.name))
     }
 
-    /// Returns whether the file could not be read or written at some time: what failed with it may work later.
+    /// Returns whether the file could not be read or written at any time; the failed steps may succeed later.
     pub(crate) fn has_file_failed(&self) -> bool {
         self.0.has_file_failed.load(Ordering::Relaxed)
     }
 
-    /// Settles by hand what became of a call whose outcome is unknown, by the key of its step; the run is then resumed.
+    /// Settles the outcome of a call if it is unknown, by the key of its step; the run can then be resumed.
     ///
-    /// What a person answered about it before, such as that the run stops, no longer counts.
+    /// An earlier answer of a person about it, such as that the run stops, no longer counts.
     ///
     /// # Errors
     ///
-    /// Returns [`JournalError::InvalidValue`] if no call of this key began, or it is settled already, and the errors of
-    /// [`step`](Journal::step).
+    /// Returns [`JournalError::InvalidValue`] if no call with this key began, or it is already settled, and the errors
+    /// of [`step`](Journal::step).
     pub async fn settle(&self, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
         let records = self.0.journal.records(self.id()).await?;
         let (record, used_up) = settlement.record(&records, step)?;
@@ -134,7 +134,7 @@ impl SqliteRun {
         self.0.renew(time).await
     }
 
-    /// Ends the claim: nothing more is recorded here, and any process may claim the run.
+    /// Ends the claim: this process records nothing more, and any process may claim the run.
     ///
     /// # Errors
     ///
@@ -146,10 +146,11 @@ impl SqliteRun {
         Ok(journal.database.write(move |transaction| fence.release(transaction)).await?)
     }
 
-    /// Waits until the run has only waited for `quiet`, for decisions, answers or times; returns the first such time.
+    /// Waits until the run has only waited for `quiet`, for decisions, answers or sleeps; returns the end of the first
+    /// sleep.
     ///
-    /// Then the run can be dropped: nothing is in flight that would have to run again. Code between two steps is not seen,
-    /// so `quiet` must be longer than that takes.
+    /// Then the run can be dropped, since no effect is in flight that would have to run again. Code between two steps
+    /// is not visible here, so `quiet` must be longer than such code takes.
     pub(crate) async fn only_waits(&self, quiet: Duration) -> Option<Timestamp> {
         self.0.in_flight.only_waits(quiet).await
     }
@@ -183,9 +184,9 @@ impl Journal for SqliteRun {
     }
 
     async fn recorded(&self, key: &str) -> Option<Value> {
-        // A failure is not retried without the records that it followed from.
+        // Without the records before it, a failure cannot be retried.
         let record = self.0.records.lock().get(key).filter(|_| !self.0.is_reduced)?.record;
-        // An error is noted: the run may end as it did before, and must then be retried.
+        // An error is stored: the run may end as it did before, and must then be retried.
         self.0.value(record).await.ok()
     }
 

@@ -1,4 +1,4 @@
-//! The tables of the journal, and what is written to them.
+//! The tables of the journal, and the statements that write to them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::promises;
 use super::read::{self, records_of};
 use crate::observe::database::Component;
 
-/// Never change a migration that is released.
+/// A released migration never changes.
 pub(super) const TABLES: Component = Component {
     name: "journal",
     migrations: &["
@@ -85,12 +85,12 @@ pub(super) const TABLES: Component = Component {
 /// The name of the rows that forget records.
 const FORGET: &str = "forget";
 
-/// Adds nothing if another process has the run: there is no previous record then.
+/// Without a previous record, another process has the run, and nothing is added.
 const INSERT: &str = "INSERT OR IGNORE INTO journal_records \
     (previous, key, kind, name, parent, place, overlapped, begun, callers, digest, time, input, value) VALUES \
     ((SELECT last FROM journal_runs WHERE run = ?1 AND fence = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
-/// A record as it is written.
+/// The row of a record.
 pub(super) struct RecordRow {
     record: Record,
     digest: u64,
@@ -99,11 +99,11 @@ pub(super) struct RecordRow {
     value: String,
 }
 
-/// What became of a record.
+/// The result of writing a record.
 pub(super) enum Written {
-    /// It was added under this number.
+    /// The record was added with this number.
     New(i64),
-    /// Another with this outcome was recorded under its key in the meantime.
+    /// Another record with this outcome was added under its key in the meantime.
     Earlier(String),
     /// Another process has the run.
     TakenOver,
@@ -118,18 +118,18 @@ impl RecordRow {
         Ok((Self { digest: key::hash(&record.input), record, callers, input, value: text }, value))
     }
 
-    /// Returns what is kept in memory of the record; it has no number yet.
+    /// Returns the in-memory part of the record; it has no number yet.
     pub(super) fn head(&self) -> RecordHead {
         RecordHead::new(0, &self.record, self.digest)
     }
 
-    /// Returns whether all that [`insert`](Self::insert) writes must be undone if it fails: other records count once they are in
-    /// the list of their run, which comes last.
+    /// Returns whether all rows of [`insert`](Self::insert) must be undone if it fails. Other records count only once
+    /// they are in the list of their run, which is written last.
     pub(super) fn is_whole(&self) -> bool {
         self.record.kind == StepKind::Result
     }
 
-    /// Adds the record, unless another process has the run, or its key is recorded as this `earlier` one.
+    /// Adds the record, unless another process has the run, or the record `earlier` has its key.
     pub(super) fn insert(
         &self,
         transaction: &Transaction<'_>,
@@ -173,7 +173,8 @@ impl RecordRow {
     }
 }
 
-/// Forgets these records, by number and key; returns the number of the record of that, or `None` if another process has the run.
+/// Forgets these records, by number and key; returns the number of the new record, or `None` if another process has the
+/// run.
 pub(super) fn forget(
     transaction: &Transaction<'_>,
     fence: Fence,
@@ -200,9 +201,9 @@ pub(super) fn forget(
     append(transaction, fence.run).map(Some)
 }
 
-/// Makes the record that was just added the last one of its run; returns its number.
+/// Makes the record that was just added the last record of its run; returns its number.
 ///
-/// If this fails, the record is not in the list: as if it had not been added.
+/// If this fails, the record is not in the list, as if it had not been added.
 fn append(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<i64> {
     let record = transaction.last_insert_rowid();
     let sql = "UPDATE journal_runs SET last = ?2 WHERE run = ?1";
@@ -210,7 +211,7 @@ fn append(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<i64> {
     Ok(record)
 }
 
-/// Deletes the records of a run; with `keeps_result`, all but those of its beginning and its last result.
+/// Deletes the records of a run; with `keeps_result`, all except its beginning and its last result.
 pub(super) fn delete(transaction: &Transaction<'_>, run: i64, keeps_result: bool) -> rusqlite::Result<()> {
     let sql = concat!(
         records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
@@ -246,8 +247,8 @@ pub(crate) fn last(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
     connection.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional().map(Option::unwrap_or_default)
 }
 
-/// Returns the number of the last record of a run that is of a finished effect, and not only of what precedes one; 0 without such a
-/// record.
+/// Returns the number of the last record of a finished effect in a run; 0 without such a record. Records that only
+/// precede an effect do not count.
 pub(crate) fn last_effect(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
     let sql = concat!(
         records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),

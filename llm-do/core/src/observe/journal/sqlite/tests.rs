@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::super::{
     Journal, JournalError, JournalOutcome, LocalOutcome, PromiseSpec, StepFuture, StepKind, StepSpec, Unrecorded,
 };
-use super::{SqliteJournal, SqliteRun};
+use super::{JournalFile, SqliteJournal, SqliteRun};
 
 const QUIET: Duration = Duration::from_millis(30);
 
@@ -199,4 +199,47 @@ async fn a_recorded_value_is_read_off_the_async_threads() {
     assert_eq!(waits.recv_timeout(Duration::from_secs(10)), Ok(true), "the thread that asks does not wait");
     drop(release);
     assert_eq!(Journal::recorded(&run, &small.key).await, Some(json!(1)));
+}
+
+/// Records this number of steps.
+async fn record(run: &SqliteRun, steps: usize) {
+    for number in 0..steps {
+        let place = u32::try_from(number).unwrap();
+        let step = StepSpec::new("main", place, StepKind::Tool, "add", json!(number));
+        run.step(step, Box::pin(async move { LocalOutcome::Record(json!(number)) })).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_long_run_is_read_part_by_part_in_the_order_of_its_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let journal = SqliteJournal::open(&path).unwrap();
+    let (long, short) = (journal.run("long").await.unwrap(), journal.run("short").await.unwrap());
+    record(&long, 1_000).await;
+    record(&short, 1).await;
+    record(&long, 1_001).await;
+    let file = JournalFile::open(&path).unwrap();
+    let read: Vec<_> = file.records("long").unwrap().unwrap().collect::<Result<_, _>>().unwrap();
+    assert_eq!(read.len(), 1_001, "a step is recorded once");
+    assert_eq!(read, journal.records("long").await.unwrap());
+    assert!(file.records("unknown").unwrap().is_none());
+    let (ids, last) = file.runs(0).unwrap();
+    assert_eq!((ids, file.runs(last).unwrap()), (vec!["long".to_owned(), "short".to_owned()], (vec![], last)));
+}
+
+#[tokio::test]
+async fn a_run_that_is_deleted_while_it_is_read_is_an_error_and_no_other_run_is_read_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let journal = SqliteJournal::open(&path).unwrap();
+    record(&journal.run("deleted").await.unwrap(), 1_500).await;
+    let file = JournalFile::open(&path).unwrap();
+    let mut records = file.records("deleted").unwrap().unwrap();
+    assert!(records.next().unwrap().is_ok());
+    journal.delete("deleted").await.unwrap();
+    record(&journal.run("other").await.unwrap(), 1_500).await;
+    let errors: Vec<_> = records.filter_map(Result::err).collect();
+    let [JournalError::InvalidValue { message, .. }] = errors.as_slice() else { panic!("{errors:?}") };
+    assert!(message.contains("deleted while they were read"), "{message}");
 }

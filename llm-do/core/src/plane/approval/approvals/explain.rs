@@ -17,7 +17,7 @@ impl Approvals {
     ///
     /// Returns the faults of the arguments.
     pub fn explain(&self, tool: &Registered, arguments: Value) -> Result<(MatchingRule, Vec<MatchingRule>), Fault> {
-        let prepared = Prepared::decode(tool, arguments, true)?;
+        let prepared = Prepared::decode(tool, arguments)?;
         let mut request = ApprovalRequest::new(Arc::clone(&tool.name), Value::Null);
         request.set_arguments(prepared.shown()?);
         request.effect = tool.effect();

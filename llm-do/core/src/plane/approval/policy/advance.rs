@@ -1,4 +1,4 @@
-//! What a policy approves in advance.
+//! The calls that a policy approves in advance.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::declare::tool::OnUnknown;
 use crate::plane::approval::Rule;
 
 impl Policy {
-    /// Lists what it approves in advance, each with the place of the rule, if it is known.
+    /// Lists the calls that the policy approves in advance, each with the place of the rule, if it is known.
     #[doc(hidden)]
     pub fn approved_in_advance(&self) -> Vec<(Option<&str>, String)> {
         self.layers().flat_map(Self::own_approvals).collect()
@@ -24,10 +24,12 @@ impl Policy {
         let sets = approved(&self.toolsets).map(|name| (place(name), format!("every call of the toolset `{name}`")));
         let calls = self.calls.iter().filter(|call| call.is_approval());
         let calls = calls.map(|call| (call.place.as_deref(), call.to_string()));
-        tools.chain(sets).chain(calls).chain(self.eased()).chain(self.reruns()).collect()
+        let reviewer = self.reviewer.iter().map(|worker| (None, format!("calls that the worker `{worker}` passes")));
+        let flow = self.flow.eased().map(|text| (None, text));
+        tools.chain(sets).chain(calls).chain(reviewer).chain(flow).chain(self.eased()).chain(self.reruns()).collect()
     }
 
-    /// Lists the effects by which calls run without approval, or again without a question.
+    /// Lists the declared effects with which calls run without approval, or are repeated without a question.
     fn eased(&self) -> impl Iterator<Item = (Option<&str>, String)> {
         self.effects.iter().filter_map(|(name, effect)| {
             let text = match effect {
@@ -50,6 +52,8 @@ impl Policy {
         self.calls.retain(|call| is_kept(&call.rule));
         self.effects.retain(|_, effect| matches!(effect, Effect::Undeclared | Effect::Destructive));
         self.on_unknown.retain(|_, setting| *setting != OnUnknown::Rerun);
+        self.reviewer = None;
+        self.flow.without_advance();
         self.fallback = self.fallback.map(|fallback| Box::new(fallback.without_advance()));
         self
     }

@@ -1,6 +1,6 @@
 //! Rules for some calls of a tool: with exactly these arguments, or with arguments that follow a schema.
 //!
-//! The arguments are those that calls have: decoded, with defaults filled in.
+//! The arguments are the decoded arguments of calls, with defaults filled in.
 
 use std::sync::Arc;
 
@@ -24,20 +24,20 @@ pub(crate) struct CallRule {
     pub(crate) tool: Arc<str>,
     pub(super) calls: MatchedCalls,
     pub(crate) rule: Rule,
-    /// The file and the line, if it is of a file.
+    /// The file and the line, if the rule is from a file.
     pub(super) place: Option<String>,
 }
 
-/// Which calls of a tool a rule is for.
+/// The calls of a tool that a rule is for.
 #[derive(Clone, Debug)]
 pub(super) enum MatchedCalls {
-    /// With exactly these arguments.
+    /// Calls with exactly these arguments.
     Arguments(Value),
-    /// With arguments that follow a schema.
+    /// Calls whose arguments follow a schema.
     Condition(Condition),
 }
 
-/// A rule for some calls as it is written in JSON.
+/// A rule for some calls in its JSON form.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenCall {
@@ -78,12 +78,12 @@ impl From<CallRule> for WrittenCall {
 }
 
 impl CallRule {
-    /// Returns whether it is a rule for a tool, under each of its names.
+    /// Returns whether the rule is for a tool, under any of its names.
     pub(super) fn is_of(&self, tool: &Registered) -> bool {
         *self.tool == *tool.name() || tool.alias_of() == Some(&*self.tool)
     }
 
-    /// Returns whether it approves calls.
+    /// Returns whether the rule approves calls.
     pub(super) fn is_approval(&self) -> bool {
         self.rule == Rule::PreApproved
     }
@@ -96,15 +96,15 @@ impl CallRule {
         }
     }
 
-    /// Returns its file and line, if it is of a file.
+    /// Returns the file and line of the rule, if it is from a file.
     pub(in super::super) fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
 
-    /// Returns whether it is a rule for this call.
+    /// Returns whether the rule is for this call.
     ///
-    /// An approval of arguments is for equal arguments only: to a tool with a schema of its own, `null` may mean something else than
-    /// an absent argument. The decoder of a Rust function has made them equal before.
+    /// An approval of arguments is for equal arguments only: a tool with its own schema may distinguish `null` from an
+    /// absent argument. The decoder of a Rust function has made both equal before.
     pub(in super::super) fn matches(&self, tool: &Registered, request: &ApprovalRequest) -> bool {
         let given = &request.arguments;
         self.is_of(tool)
@@ -116,11 +116,11 @@ impl CallRule {
             }
     }
 
-    /// Decodes its arguments as those of a call, or compiles its condition.
+    /// Decodes the arguments as those of a call, or compiles the condition.
     ///
     /// # Errors
     ///
-    /// Returns why no call can match it; no reasons for a tool that is not known since its server is not needed.
+    /// Returns why no call can match the rule; empty for a tool that is unknown because its server is not needed.
     fn prepare(&mut self, registry: &Registry) -> Result<(), Vec<String>> {
         let (name, is_approval) = (&self.tool, self.is_approval());
         let Some(tool) = registry.get(name) else {
@@ -141,15 +141,16 @@ impl CallRule {
         Ok(())
     }
 
-    /// Returns whether it is dropped with a warning if no call can match it: an approval, whose tool may have changed.
+    /// Returns whether the rule is dropped with a warning if no call can match it: an approval, whose tool may have
+    /// changed.
     ///
-    /// A condition of which a tool with this name can make nothing is a mistake.
+    /// A condition that cannot apply to the tool with its name is a mistake.
     fn may_be_ignored(&self, registry: &Registry) -> bool {
         let is_condition = matches!(self.calls, MatchedCalls::Condition(_));
         self.is_approval() && !(is_condition && registry.get(&self.tool).is_some())
     }
 
-    /// Returns its file and line: of its condition, if it has one.
+    /// Returns the file and line of the condition, if any, or else of the rule.
     fn place_of_calls(&self) -> Option<&str> {
         let of_condition = match &self.calls {
             MatchedCalls::Condition(condition) => condition.place.as_deref(),
@@ -158,7 +159,7 @@ impl CallRule {
         of_condition.or(self.place.as_deref())
     }
 
-    /// Returns the arguments that it names.
+    /// Returns the names of the arguments in the rule.
     fn named_arguments(&self) -> Vec<&str> {
         match &self.calls {
             MatchedCalls::Arguments(arguments) => names(arguments).collect(),
@@ -170,11 +171,11 @@ impl CallRule {
 impl Policy {
     /// Sets the rule for calls of a tool with exactly these arguments, before the rule for the tool. Default: none.
     ///
-    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in. A call with files or
-    /// with other fields beside them is another call. For a rule that asks or blocks, an optional argument that is `null`
-    /// equals an absent one, unless it has a default; for one that approves, only if it is an `Option` of a Rust function. If
-    /// no call can have the arguments, a rule that asks or blocks is an error, and one that approves has no effect and is one
-    /// of the [warnings](crate::session::runtime::Runtime::warnings).
+    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in. The rule does
+    /// not match calls with files, or with other fields beside the arguments. For a rule that asks or blocks, an
+    /// optional argument that is `null` equals an absent one, unless it has a default; for a rule that approves, only
+    /// if it is an `Option` of a Rust function. If no call can have the arguments, a rule that asks or blocks is an
+    /// error; a rule that approves has no effect, which is one of the [warnings](crate::session::runtime::Runtime::warnings).
     #[must_use]
     pub fn call(self, tool: impl Into<Arc<str>>, arguments: Value, rule: Rule) -> Self {
         self.with_call(tool.into(), MatchedCalls::Arguments(arguments), rule)
@@ -182,9 +183,9 @@ impl Policy {
 
     /// Sets the rule for calls of a tool whose arguments follow a JSON Schema, before the rule for the tool. Default: none.
     ///
-    /// The arguments are those of a call: decoded, with defaults filled in. If several schemas hold, the strictest of their rules
-    /// applies. A schema that cannot decide anything about the tool is an error when a runtime is built. The feature `json-schema`
-    /// is required. [The conditions](Policy#conditions) have the details.
+    /// The arguments are those of a call: decoded, with defaults filled in. If several schemas match, the strictest of
+    /// their rules applies. A schema that cannot decide anything about the tool is an error when a runtime is built.
+    /// The feature `json-schema` is required. [The conditions](Policy#conditions) have the details.
     ///
     /// # Examples
     ///
@@ -208,7 +209,7 @@ impl Policy {
         self
     }
 
-    /// Sets where the rule for calls with this index stands, and its condition, for errors.
+    /// Sets the place of the rule for calls with this index, and of its condition, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place_call(&mut self, index: usize, place: String, of_condition: Option<String>) {
         if let Some(call) = self.calls.get_mut(index) {
@@ -219,19 +220,19 @@ impl Policy {
         }
     }
 
-    /// Returns its rule for a call with these arguments: one that blocks, or else that for exactly the arguments, the first of
-    /// several, or else that whose condition holds, the strictest of several.
+    /// Returns the rule for a call with these arguments. The order is: a rule that blocks, the first rule for exactly
+    /// these arguments, the strictest rule whose condition holds.
     pub(in super::super) fn for_arguments(&self, tool: &Registered, request: &ApprovalRequest) -> Option<&CallRule> {
         let matching = self.calls.iter().filter(|call| call.matches(tool, request));
         let (exact, conditional): (Vec<_>, Vec<_>) =
             matching.partition(|call| matches!(call.calls, MatchedCalls::Arguments(_)));
         let exact = first_or_block(exact, |call| call.rule.is_blocked());
-        // Of equally strict ones, the first.
+        // Of equally strict rules, the first applies.
         let conditional = conditional.into_iter().rev().max_by_key(|call| call.rule.strictness());
         first_or_block(exact.into_iter().chain(conditional), |call| call.rule.is_blocked())
     }
 
-    /// Lists its rules that match a call, in the order of their precedence, except for blocks.
+    /// Lists the rules that match a call, in the order of their precedence, except for blocks.
     pub(in super::super) fn all_for_arguments(&self, tool: &Registered, request: &ApprovalRequest) -> Vec<&CallRule> {
         let mut matching: Vec<_> = self.calls.iter().filter(|call| call.matches(tool, request)).collect();
         matching.sort_by_key(|call| match call.calls {
@@ -241,8 +242,8 @@ impl Policy {
         matching
     }
 
-    /// Decodes the arguments of its rules for calls, and of those behind it, and compiles their conditions; returns the rules that
-    /// no call can match.
+    /// Decodes the arguments and compiles the conditions of the rules for calls, of this policy and of its fallbacks;
+    /// returns the rules that no call can match.
     ///
     /// Approvals that no call can match are dropped: see [`ignored`](Self::ignored).
     pub(in super::super) fn decode_calls(&mut self, registry: &Registry) -> Vec<String> {
@@ -261,10 +262,11 @@ impl Policy {
         faults
     }
 
-    /// Lists the rules for calls that do less than they seem to, of this policy and of those behind it, each with the reason.
+    /// Lists the rules for calls that match less than they seem to, of this policy and of its fallbacks, each with the
+    /// reason.
     ///
-    /// Approvals that no call can match have no effect, such as after an update of a server whose tool has other arguments. A rule
-    /// that names an argument which the schema of its tool does not declare may never match.
+    /// Approvals that no call can match have no effect, for example after an update of a server changed the arguments
+    /// of its tool. A rule with an argument that the schema of its tool does not declare may never match.
     pub(crate) fn ignored(&self, registry: &Registry) -> Vec<String> {
         let calls = || self.layers().flat_map(|layer| &layer.calls);
         let approvals = calls().filter(|call| call.may_be_ignored(registry));
@@ -281,7 +283,7 @@ impl Policy {
     }
 }
 
-/// Returns a warning for each argument that a rule names and the schema of its tool neither declares nor refuses.
+/// Returns a warning for each argument of a rule that the schema of its tool neither declares nor refuses.
 fn undeclared(call: &CallRule, registry: &Registry) -> Vec<String> {
     let Some(tool) = registry.get(&call.tool) else { return Vec::new() };
     let schema = tool.parameters();
@@ -307,7 +309,7 @@ pub(super) fn names(object: &Value) -> impl Iterator<Item = &str> {
 
 /// Decodes arguments as those of a call; fails if no call can have them.
 fn decode(tool: &Registered, arguments: &Value) -> Result<Value, String> {
-    let decoded = Prepared::decode(tool, arguments.clone(), true).and_then(|call| call.shown());
+    let decoded = Prepared::decode(tool, arguments.clone()).and_then(|call| call.shown());
     let decoded = decoded.map_err(|fault| fault.to_string())?;
     if let Some(given) = decoded.given {
         return Err(format!("the tool does not read all of {given}"));
@@ -318,14 +320,15 @@ fn decode(tool: &Registered, arguments: &Value) -> Result<Value, String> {
     Ok(decoded.arguments)
 }
 
-/// Returns whether arguments are equal, where an optional one that is `null` equals an absent one, unless it has a default.
+/// Returns whether arguments are equal. An optional argument that is `null` equals an absent one, unless it has a
+/// default.
 fn are_equal_but_nulls(one: &Value, other: &Value, tool: &Registered) -> bool {
     let (Some(one), Some(other)) = (one.as_object(), other.as_object()) else { return one == other };
     let given = |fields, name| given(fields, name, tool);
     one.keys().chain(other.keys()).all(|name| given(one, name) == given(other, name))
 }
 
-/// Returns an argument; `None` also if it is an optional one that is `null` and has no default.
+/// Returns an argument; `None` also for an optional argument that is `null` and has no default.
 fn given<'a>(fields: &'a Map<String, Value>, name: &str, tool: &Registered) -> Option<&'a Value> {
     let schema = tool.parameters();
     let is_required = || schema["required"].as_array().is_some_and(|names| names.iter().any(|own| own == name));

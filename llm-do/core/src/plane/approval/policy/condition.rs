@@ -11,13 +11,13 @@ use crate::declare::schema::{CheckedSchema, condition_faults, untrusted_schema_f
 use crate::plane::approval::ApprovalRequest;
 use crate::plane::registry::Registered;
 
-/// A condition on the arguments of a call: they follow a JSON Schema.
+/// A condition on the arguments of a call: a JSON Schema that they must follow.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     schema: Value,
     /// Set when a runtime is built.
     compiled: Option<Arc<CheckedSchema>>,
-    /// The file and the line, if it is of a file.
+    /// The file and the line, if the condition is from a file.
     pub(super) place: Option<String>,
 }
 
@@ -26,12 +26,12 @@ impl Condition {
         Self { schema, compiled: None, place: None }
     }
 
-    /// Returns the schema as it is written.
+    /// Returns the schema as it was written.
     pub(super) fn into_schema(self) -> Value {
         self.schema
     }
 
-    /// Returns the arguments that it names at its top.
+    /// Returns the top-level arguments that the schema names.
     pub(super) fn named_arguments(&self) -> Vec<&str> {
         let required = self.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let named = names(&self.schema["properties"]);
@@ -45,7 +45,7 @@ impl Condition {
     ///
     /// # Errors
     ///
-    /// Returns why it is not a schema, or why it cannot decide anything about the tool.
+    /// Returns why the schema is invalid, or why it cannot decide anything about the tool.
     pub(super) fn compile(&mut self, tool: &Registered, is_approval: bool) -> Result<(), Vec<String>> {
         if !self.schema.is_object() {
             let expected = r#"expected a JSON Schema of the arguments, such as `{"properties": {..}}`"#;
@@ -60,7 +60,7 @@ impl Condition {
         }
         let schema = if is_approval { with_required(&self.schema) } else { Cow::Borrowed(&self.schema) };
         let compiled = CheckedSchema::new(&schema).untrusted();
-        // Patterns are compiled now, and not while a call waits.
+        // This compiles the patterns now, and not while a call waits.
         let _ = compiled.holds(&json!({}));
         self.compiled = Some(Arc::new(compiled));
         Ok(())
@@ -68,8 +68,8 @@ impl Condition {
 
     /// Returns whether the condition of a rule holds for a call.
     ///
-    /// A rule that asks or blocks also holds for what the tool reads and does not show, and for arguments that take too much work to
-    /// check; one that approves holds for neither.
+    /// A rule that asks or blocks also holds for arguments that the tool reads and does not show, and for arguments
+    /// that take too much work to check. A rule that approves holds for neither.
     pub(super) fn holds(&self, tool: &Registered, request: &ApprovalRequest, is_approval: bool) -> bool {
         let Some(compiled) = &self.compiled else { return !is_approval };
         let follows = |arguments: &Value| compiled.holds(&with_defaults(arguments, tool.parameters()));
@@ -102,7 +102,8 @@ fn with_required(schema: &Value) -> Cow<'_, Value> {
     Cow::Owned(schema)
 }
 
-/// Returns arguments with the defaults of a schema: tools that decode JSON themselves get them as they were given.
+/// Returns arguments with the defaults of a schema, since tools that decode JSON themselves receive the given
+/// arguments.
 fn with_defaults<'a>(arguments: &'a Value, schema: &Value) -> Cow<'a, Value> {
     let (Some(given), Some(properties)) = (arguments.as_object(), schema["properties"].as_object()) else {
         return Cow::Borrowed(arguments);

@@ -9,12 +9,12 @@ use crate::observe::event::ItemKind;
 use crate::plane::registry::{EffectLayer, Registered, Registry, weakens};
 
 impl Policy {
-    /// Sets the effect of a tool by its registered name, or of all tools of a toolset, in place of what they declare. Default: what
-    /// each tool declares.
+    /// Sets the effect of a tool by its registered name, or of all tools of a toolset, which replaces the declared
+    /// effect. Default: the effect that each tool declares.
     ///
-    /// It decides about approval, concurrency and calls that are repeated when a run is resumed, as a declared effect does. The effect
-    /// of a toolset leaves destructive tools destructive: name these one by one. The policy of a [project](https://docs.rs/llm-do/latest/llm_do/project/index.html) can only
-    /// declare tools destructive, or change those that are not.
+    /// Like a declared effect, it decides about approval, concurrency and the repetition of calls when a run is
+    /// resumed. The effect of a toolset leaves destructive tools destructive: list these one by one. The policy of a
+    /// [project](https://docs.rs/llm-do/latest/llm_do/project/index.html) can only declare tools destructive, or change those that are not.
     ///
     /// # Examples
     ///
@@ -33,7 +33,7 @@ impl Policy {
         self
     }
 
-    /// Returns what this policy and those behind it declare of tools.
+    /// Returns the declarations of this policy and its fallbacks about tools.
     pub(crate) fn effect_layers(&self) -> Vec<EffectLayer> {
         let of_layer = |layer: &Self| EffectLayer {
             effects: layer.effects.clone(),
@@ -44,7 +44,7 @@ impl Policy {
         layers.map(of_layer).collect()
     }
 
-    /// Marks the policy and those behind it as those of the files of a project.
+    /// Marks this policy and its fallbacks as policies of the files of a project.
     #[cfg(feature = "project")]
     pub(crate) fn of_project(mut self) -> Self {
         self.is_of_project = true;
@@ -52,13 +52,13 @@ impl Policy {
         self
     }
 
-    /// Sets where the effect of a name stands, for errors.
+    /// Sets the place of the effect for a name, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place_effect(&mut self, name: &str, place: String) {
         self.effect_places.insert(name.into(), place);
     }
 
-    /// Lists the effects of unknown names, of items that are not tools, and those that a project may not declare.
+    /// Lists the effects for unknown names and for items that are not tools, and those that a project may not declare.
     pub(super) fn effect_faults(&self, registry: &Registry) -> Vec<String> {
         let faults = self.effects.iter().enumerate().filter_map(|(count, (name, effect))| {
             let fault = match registry.get(name) {

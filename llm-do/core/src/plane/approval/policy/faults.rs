@@ -1,4 +1,4 @@
-//! Names in a policy that belong to no item, or to an item of another kind.
+//! Names in a policy that belong to no item, or to an item of a different kind.
 
 use std::sync::Arc;
 
@@ -7,15 +7,17 @@ use llm_do_worker_file::did_you_mean;
 
 use super::Policy;
 use crate::observe::event::ItemKind;
+use crate::plane::approval::Reviewer;
 use crate::plane::registry::Registry;
 
-/// The maximum number of unknown names with a suggestion: for each, all names are compared.
+/// The maximum number of unknown names with a suggestion, since each is compared with all names.
 const MAX_SUGGESTIONS: usize = 100;
 
 impl Policy {
-    /// Lists its names that are not registered, or that name an item of another kind.
+    /// Lists the names that are not registered, or that belong to an item of a different kind.
     ///
-    /// Names in approvals for calls are [`ignored`](Self::ignored). A tool whose server is not needed is not known, and not a fault.
+    /// Names in approvals for calls are [`ignored`](Self::ignored). A tool is unknown while its server is not needed,
+    /// which is not a fault.
     pub(in super::super) fn faults(&self, registry: &Registry) -> Vec<String> {
         let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
         let toolsets: Vec<_> = toolset_names(registry).collect();
@@ -28,11 +30,15 @@ impl Policy {
         let is_checked = |name: &&Arc<str>| !registry.lacks(name);
         let calls = self.calls.iter().filter(|call| !call.is_approval() && is_checked(&&call.tool));
         let calls = calls.map(|call| (&call.tool, call.place.as_deref()));
+        let reviewer = self.reviewer.iter().filter(|name| registry.get(name).is_none());
         unknown(self.tools.keys().filter(is_checked).map(at), tool, toolset)
             .chain(unknown(calls, tool, toolset))
             .chain(unknown(self.toolsets.keys().map(at), toolset, tool))
             .chain(unknown(self.worker_overrides.keys().map(at), ("worker", &workers), tool))
             .chain(unknown(self.server_side_overrides.keys().map(at), server_side, tool))
+            .chain(unknown(reviewer.map(|name| (name, None)), ("worker", &workers), tool))
+            .chain(self.reviewer.iter().filter_map(|name| Reviewer::fault(name, registry)))
+            .chain(self.flow_faults(registry))
             .chain(self.effect_faults(registry))
             .chain(self.on_unknown_faults(registry))
             .collect()
@@ -65,7 +71,7 @@ pub(super) fn toolset_names(registry: &Registry) -> impl Iterator<Item = &str> {
     registry.toolset_defs().keys().copied().chain(registry.groups().map(|group| &*group.name))
 }
 
-/// Returns a text about a rule with its place, if that is known.
+/// Returns a text about a rule with its place, if known.
 pub(super) fn placed(place: Option<&str>, text: String) -> String {
     match place {
         Some(place) => format!("{place}: {text}"),

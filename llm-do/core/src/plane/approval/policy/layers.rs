@@ -1,7 +1,8 @@
-//! Policies behind one another: that of the user, that of the program, that of a project.
+//! The order of policies: that of the user, that of the program, that of a project.
 //!
-//! A rule of an earlier policy comes before every rule of a later one, also before a more specific one: a rule of the program
-//! for a toolset before one of a project for a tool, or for one call. Only a block holds from every policy.
+//! A rule of an earlier policy comes before every rule of a later policy, even a more specific one: a rule of the
+//! program for a toolset comes before a rule of a project for a tool, or for one call. Only blocks hold in every
+//! policy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use super::Policy;
 
 impl Policy {
-    /// Adds a policy whose rules apply where this one and those behind it have none.
+    /// Adds a policy whose rules apply where this one and its other fallbacks have no rule.
     pub(crate) fn or(mut self, mut other: Self) -> Self {
         other.drop_rules_of(&self);
         self.decide = self.decide.or(other.decide.take());
@@ -23,12 +24,13 @@ impl Policy {
         self
     }
 
-    /// Returns this policy and those behind it.
+    /// Returns this policy and its fallbacks.
     pub(in super::super) fn layers(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |layer| layer.fallback.as_deref())
     }
 
-    /// Drops the rules for names for which `earlier` has one of the same kind: it replaces them, also a block.
+    /// Drops the rules for names for which `earlier` has a rule of the same kind, which replaces them, including
+    /// blocks.
     fn drop_rules_of(&mut self, earlier: &Self) {
         drop_names(&mut self.tools, &earlier.tools);
         drop_names(&mut self.toolsets, &earlier.toolsets);

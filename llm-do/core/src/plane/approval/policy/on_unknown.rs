@@ -1,4 +1,4 @@
-//! What a policy has done about calls whose outcome is not known, in place of the settings of the tools.
+//! The settings of a policy for calls with unknown outcomes, which replace the settings of the tools.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use crate::observe::event::ItemKind;
 use crate::plane::registry::Registry;
 
 impl Policy {
-    /// Sets what is done about a call of a tool, by its registered name, or of all tools of a toolset, if the call began and its outcome
-    /// is not known. Default: the setting of each tool, or else of the [runtime](crate::session::runtime::RuntimeBuilder::on_unknown).
+    /// Sets what happens to a call of a tool, by its registered name, or of all tools of a toolset, if the call began
+    /// and has an unknown outcome. Default: the setting of each tool, otherwise of the
+    /// [runtime](crate::session::runtime::RuntimeBuilder::on_unknown).
     ///
-    /// If several toolsets contain a tool, `ask` comes before `report`, and `report` before `rerun`.
+    /// If several toolsets contain a tool, `ask` takes precedence over `report`, and `report` over `rerun`.
     ///
     /// # Examples
     ///
@@ -32,7 +33,7 @@ impl Policy {
         self
     }
 
-    /// Sets where the setting of a name stands, for errors.
+    /// Sets the place of the setting of a name, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place_on_unknown(&mut self, name: &str, place: String) {
         self.on_unknown_places.insert(name.into(), place);
@@ -53,7 +54,7 @@ impl Policy {
         faults.collect()
     }
 
-    /// Lists the settings by which calls are made again without a question, each with its place, if it is known.
+    /// Lists the settings that repeat calls without a question, each with its place, if known.
     pub(super) fn reruns(&self) -> impl Iterator<Item = (Option<&str>, String)> {
         let reruns = self.on_unknown.iter().filter(|(_, setting)| **setting == OnUnknown::Rerun);
         reruns.map(|(name, _)| {

@@ -1,4 +1,4 @@
-//! Which rule decides about a call, and which rules would decide without it.
+//! Explains which rule decides about a call, and which rules would decide without it.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl Rules {
         let mut others = self.matching(tool, by, request);
         let deciding = match others.iter().position(|other| other.is_of(&decided)) {
             Some(index) => others.remove(index),
-            // A rule of a kind that is not listed.
+            // The kind of the rule is not listed.
             None => described(decided, tool, None),
         };
         Ok((deciding, others))
@@ -78,14 +78,14 @@ impl Rules {
     }
 }
 
-/// Describes a rule for a tool by its source; its place is that in `policy`.
+/// Describes a rule for a tool by its source; its place is the one in `policy`.
 fn described(found: AppliedRule, tool: &Registered, policy: Option<&Policy>) -> MatchingRule {
     let place = policy.and_then(|policy| place_of(policy, &found.source, tool));
     let text = text_of(&found.source, tool);
     MatchingRule::new(found, place, text)
 }
 
-/// Returns where the rule of a policy for a name stands.
+/// Returns the place of a policy's rule for a name.
 fn place_of<'p>(policy: &'p Policy, source: &RuleSource, tool: &Registered) -> Option<&'p str> {
     match source {
         RuleSource::PolicyToolset(name) => policy.place_of(name),
@@ -101,6 +101,7 @@ fn text_of(source: &RuleSource, tool: &Registered) -> String {
     let name = tool.name();
     match source {
         RuleSource::Function => "the function of the policy".to_owned(),
+        RuleSource::Flow => "an untrusted value steers the call, by `flow` of the policy".to_owned(),
         RuleSource::PolicyTool => format!("the policy, for `{name}`"),
         RuleSource::PolicyWorker => format!("the policy, for the worker `{name}`"),
         RuleSource::PolicyToolset(toolset) => format!("the policy, for the toolset `{toolset}`"),

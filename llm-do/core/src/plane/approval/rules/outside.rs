@@ -1,4 +1,4 @@
-//! The rules of a policy for calls in other runtimes, in runs under its own.
+//! The rules of a policy for calls of other runtimes, in runs that start under its own runs.
 
 use super::super::rule::first_or_block;
 use super::super::{AppliedRule, ApprovalRequest, LazyRequest, Rule};
@@ -8,10 +8,10 @@ use crate::observe::event::{Caller, ItemKind};
 use crate::plane::registry::Registered;
 
 impl Rules {
-    /// Returns the rule that this policy has for a call in another runtime, whose own rules are `own`.
+    /// Returns the rule of this policy for a call in another runtime, whose own rules are `own`.
     ///
-    /// Names hold for the items with these names there, and the name of a toolset for its members in either runtime. What
-    /// tools and toolsets declare is left to the other runtime.
+    /// Names apply to the items with these names in the other runtime, and the name of a toolset to its members in
+    /// either runtime. The declarations of tools and toolsets are left to the other runtime.
     pub(in super::super) fn of_policy_for(
         &self,
         own: &Self,
@@ -29,13 +29,16 @@ impl Rules {
         }
         let layer = fixed.as_ref().map_or(usize::MAX, |fixed| fixed.layer);
         let of_arguments = |request: &ApprovalRequest| self.for_arguments_outside(tool, request, layer);
-        let found = self.for_one_call(tool, by, request, of_arguments)?;
-        Ok(found.or(fixed))
+        let found = self.for_one_call(tool, by, request, of_arguments)?.or(fixed);
+        if found.as_ref().is_some_and(AppliedRule::is_blocked) {
+            return Ok(found);
+        }
+        Ok(self.hold(tool, request)?.or(found))
     }
 
     /// Returns the rule for a call with these arguments in another runtime.
     ///
-    /// There, the name may belong to another item: a rule that asks about it or blocks it holds, an approval does not.
+    /// There, the name may belong to a different item: rules that ask or block hold, approvals do not.
     fn for_arguments_outside(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<AppliedRule> {
         if request.variant.is_none() {
             return self.for_arguments(tool, request, layer);
@@ -43,7 +46,7 @@ impl Rules {
         let holds = |found: &AppliedRule| found.rule != Rule::PreApproved;
         let namesake = ApprovalRequest { variant: None, ..request.clone() };
         let found = self.for_arguments(tool, &namesake, layer).filter(holds);
-        // An approval by name may come before a condition, which holds all the same.
+        // An approval by name may come before a condition, which still holds.
         found.or_else(|| self.for_arguments(tool, request, layer).filter(holds))
     }
 
@@ -51,6 +54,7 @@ impl Rules {
     pub(in super::super) fn concerns(&self, own: &Self, tool: &Registered) -> bool {
         self.policy.decide.is_some()
             || self.has_calls_of(tool)
+            || self.is_sink(tool)
             || self.of_policies(Some(own), tool, true).next().is_some()
     }
 }

@@ -1,4 +1,4 @@
-//! Denials after which a call continued: recorded, so that a replay in another mode gets the same.
+//! Denials after which a call continued. They are recorded, so that a replay in another mode has the same denials.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::base::error::CallError;
 use crate::observe::journal::StepSpec;
 
 impl<S> CallContext<S> {
-    /// Remembers that a call made by this one was denied, in case this one continues after that.
+    /// Remembers a denial of a call that this call made, in case this call continues after it.
     pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
         self.frame().extras_or_default().steps.denials.get_or_default().push((approval, answer));
     }
@@ -39,7 +39,8 @@ impl<S> CallContext<S> {
     }
 }
 
-/// Denials that are being recorded: those that are left go back to their call, which may continue with another future.
+/// Denials that are being recorded. On drop, the remaining ones return to their call, which may continue with another
+/// future.
 struct Unrecorded<'c, S> {
     ctx: &'c CallContext<S>,
     denials: VecDeque<(StepSpec, Value)>,

@@ -14,11 +14,11 @@ use crate::base::error::{CallError, Failure, Result};
 use crate::declare::nesting;
 use crate::observe::journal::{Settlement, StepKind, StepSpec, begun_step};
 
-/// Why the outcome of a call or an effect is not known that was interrupted.
+/// The reason that the outcome of an interrupted call or effect is unknown.
 pub(crate) const NO_RESULT: &str = "it was interrupted, or failed with its run, before its result was recorded";
 
-/// What is known of an effect before this process makes it.
-enum Known {
+/// The known state of an effect before this process makes it.
+enum EffectState {
     /// It has not begun, or has not happened.
     Nothing,
     /// It has happened, with this result.
@@ -28,11 +28,13 @@ enum Known {
 }
 
 impl<S> CallContext<S> {
-    /// Runs an effect like [`effect`](Self::effect), but never twice: for one that cannot be undone, such as a payment.
+    /// Runs an effect like [`effect`](Self::effect), but never twice: for an effect that cannot be undone, such as a
+    /// payment.
     ///
-    /// Before it runs, the journal records that it begins. If the process dies in it, or it fails and the run with it, it may have
-    /// happened: when the run is resumed, it does not run, and its outcome is unknown. It is settled by hand, as that of a call is. No
-    /// approver is asked about it: a tool with an effect of its own asks, so prefer a tool where a person can answer.
+    /// Before it runs, the journal records that it begins. If the process dies in it, or it fails together with the
+    /// run, it may have happened: when the run is resumed, it does not run, and its outcome is unknown. A person
+    /// settles it like the outcome of a call. The approver is not asked about it, unlike about a tool with an effect,
+    /// so prefer a tool if a person can answer.
     ///
     /// # Errors
     ///
@@ -69,11 +71,11 @@ impl<S> CallContext<S> {
         let host = Arc::clone(&self.scope.host);
         let local = async move {
             match known {
-                Known::Result(value) => Ok(Recorded::Value(value)),
-                Known::Unknown(failure) => Ok(Recorded::Failure(failure)),
-                Known::Nothing => match effect.await {
+                EffectState::Result(value) => Ok(Recorded::Value(value)),
+                EffectState::Unknown(failure) => Ok(Recorded::Failure(failure)),
+                EffectState::Nothing => match effect.await {
                     Ok(value) => Recorded::written(value, &tool),
-                    Err(source) => Failure::of(CallError::failed(tool, source), &*host).map(Recorded::Failure),
+                    Err(source) => Failure::from_error(CallError::failed(tool, source), &*host).map(Recorded::Failure),
                 },
             }
         };
@@ -88,29 +90,29 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Records that an effect begins; returns what is known of it if it began before.
-    async fn begin_effect(&self, step: &StepSpec) -> Result<Known, CallError> {
+    /// Records that an effect begins; returns its known state if it began before.
+    async fn begin_effect(&self, step: &StepSpec) -> Result<EffectState, CallError> {
         let mut attempt = 0;
         loop {
             let now = self.clock_time();
             let record = async move { Ok(json!({ "began": now })) };
             let record = self.recorded(JournalMethod::Step, begun_step(step, attempt), record).await?;
             if !record.is_replayed {
-                return Ok(Known::Nothing);
+                return Ok(EffectState::Nothing);
             }
             match self.settlement(step, attempt).await? {
-                Some(Settlement::Result(result)) => return Ok(Known::Result(result)),
+                Some(Settlement::Result(result)) => return Ok(EffectState::Result(result)),
                 Some(Settlement::NotDone) => attempt += 1,
                 None => {
                     let began = serde_json::from_value(record.value["began"].clone()).unwrap_or(now);
                     let (of, reason) = (self.name().to_owned(), NO_RESULT.to_owned());
-                    return Ok(Known::Unknown(Failure::OutcomeUnknown { of, began, reason, text: None }));
+                    return Ok(EffectState::Unknown(Failure::OutcomeUnknown { of, began, reason, text: None }));
                 }
             }
         }
     }
 
-    /// Returns what a person settled about an attempt of a call or an effect.
+    /// Returns the settlement of an attempt of a call or an effect.
     pub(crate) async fn settlement(&self, step: &StepSpec, attempt: u32) -> Result<Option<Settlement>, CallError> {
         let settled = Settlement::step(step, attempt);
         if !self.journal().is_some_and(|journal| journal.is_recorded(&settled.key)) {

@@ -23,7 +23,7 @@ impl<S> CallContext<S> {
         self.begin_step(None, kind, name, input, None)
     }
 
-    /// The same, for a call that was announced, or that continues a thread.
+    /// Starts an effect that may have been announced, or may continue a thread.
     pub(crate) fn begin_step(
         &self,
         announced: Option<AnnouncedCall>,
@@ -47,7 +47,7 @@ impl<S> CallContext<S> {
         (step, in_flight)
     }
 
-    /// Returns the key that precedes the steps that this call makes now, and the steps so far.
+    /// Returns the key that precedes the steps that this call makes now, with the steps so far.
     pub(super) fn own_steps(&self) -> (Arc<str>, &ChildSteps) {
         match self.frame().extras().and_then(|extras| extras.steps.after.get()) {
             Some((parent, steps)) => (Arc::clone(parent), steps),
@@ -55,7 +55,7 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Announces this call, if it gets a position in the journal later.
+    /// Announces this call, if it receives a position in the journal later.
     pub(crate) fn announce(&self) -> Option<AnnouncedCall> {
         let caller = self.caller().filter(|caller| !caller.is_for_guard)?;
         if self.journal().is_none() || self.frame().by == Caller::User {
@@ -66,7 +66,7 @@ impl<S> CallContext<S> {
 
     /// Puts further steps below a separate key, since a replay of the call's result skips the steps inside the call.
     ///
-    /// `result` is a digest of the result: after another result, other steps may follow.
+    /// `result` is a digest of the result, since other steps may follow another result.
     pub(crate) fn begin_steps_after(&self, result: &str) {
         let parent = CallContext::key_after(&self.key(), result);
         drop(self.frame().extras_or_default().steps.after.set((parent, ChildSteps::default())));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::base::error::{CallError, Failure};
 use crate::declare::nesting;
 
-/// The recorded result of a step: a value as it is, a failure as an object with the single field `failure`.
+/// The recorded result of a step: a value unchanged, a failure as an object with the single field `failure`.
 ///
 /// A value that is itself such an object is wrapped in an object with the single field `value`.
 pub(super) enum Recorded {
@@ -15,7 +15,8 @@ pub(super) enum Recorded {
 }
 
 impl Recorded {
-    /// Encodes a value. One that is nested too deeply is recorded as a failure, so that the effect does not run again.
+    /// Encodes a value. A value that is nested too deeply is recorded as a failure, so that the effect does not run
+    /// again.
     pub(super) fn written<T: Serialize + 'static>(value: T, tool: &str) -> Result<Self, CallError> {
         let fault = match nesting::to_value(&value) {
             Ok(written) => return Ok(Self::Value(written)),

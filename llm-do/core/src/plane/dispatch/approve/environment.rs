@@ -1,4 +1,4 @@
-//! What a call acts on besides its arguments: an approval for one folder, server or sandbox holds for no other.
+//! The environment of a call: an approval for one folder, server or sandbox does not hold for a different one.
 
 use std::path::{Path, absolute};
 
@@ -11,8 +11,8 @@ use crate::plane::definition::EnvironmentDef;
 use crate::plane::registry::Registered;
 
 impl Run {
-    /// Returns the digest of what a call acts on: the project's root, the working directory, the MCP server with its definition of the
-    /// tool, and settings such as those of a sandbox.
+    /// Returns the digest of the environment of a call: the project's root, the working directory, the MCP server with
+    /// its definition of the tool, and settings such as those of a sandbox.
     ///
     /// `tool` is `None` for a server-side tool.
     pub(in crate::plane::dispatch) fn environment(
@@ -23,7 +23,7 @@ impl Run {
         let folders = self.folders.get_or_init(|| [resolved(self.run_project_root()), self.working_directory()]);
         let settings = tool.and_then(|tool| settings_of(ctx, tool));
         let server = tool.and_then(Registered::server);
-        EnvironmentDigest::of(&json!([folders, server, settings]).to_string())
+        EnvironmentDigest::new(&json!([folders, server, settings]).to_string())
     }
 
     #[cfg(feature = "filesystem")]
@@ -38,7 +38,7 @@ impl Run {
     }
 }
 
-/// Returns the settings on which calls of a tool act, if it has some.
+/// Returns the settings that calls of a tool depend on, if any.
 fn settings_of(ctx: &CallContext, tool: &Registered) -> Option<String> {
     let names = [Some(tool.name()), tool.alias_of()];
     let mut defs = inventory::iter::<EnvironmentDef>.into_iter();
@@ -46,7 +46,7 @@ fn settings_of(ctx: &CallContext, tool: &Registered) -> Option<String> {
     Some((def.describe)(ctx))
 }
 
-/// Returns a folder without symbolic links, as far as it exists.
+/// Resolves the symbolic links of a folder, as far as it exists.
 fn resolved(folder: &Path) -> String {
     let found = folder.canonicalize().or_else(|_| absolute(folder));
     found.as_deref().unwrap_or(folder).to_string_lossy().into_owned()

@@ -1,13 +1,13 @@
-//! What a call sees of the approvals of its run.
+//! The approvals of a run, as its calls see them.
 
 use crate::plane::approval::ApprovalOverview;
 use crate::plane::context::CallContext;
 use crate::plane::dispatch::Run;
 
 impl<S> CallContext<S> {
-    /// Returns which calls of the run wait for approval, and which approvals are remembered, as they are now.
+    /// Returns the current approvals of the run: its pending requests, and the remembered approvals.
     ///
-    /// A journal does not record it, so use it to show, not to decide what to call.
+    /// A journal does not record them: display them, but do not let them decide which calls to make.
     ///
     /// # Examples
     ///

@@ -12,16 +12,16 @@ use crate::plane::approval::{ApprovalRequest, ShowPreview};
 use crate::plane::context::CallContext;
 use crate::plane::registry::Registered;
 
-/// The maximum size of a preview in bytes: what 100,000 characters have at most, and a note.
+/// The maximum size of a preview in bytes: 100,000 characters of 4 bytes, and a note.
 const MAX_BYTES: usize = 410_000;
 
-/// How long a preview may take; then the approver is asked without it.
+/// The timeout of a preview; after it, the approver is asked without a preview.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Returns the preview of a call, if its tool has one: it runs on a blocking thread, when it is polled.
 pub(super) fn of(ctx: &CallContext, tool: &Registered, request: &ApprovalRequest) -> Option<ShowPreview> {
     let show = tool.preview()?;
-    // What would run, where a type writes its value differently.
+    // `given` is present if a type serializes its value differently; the call would run with it.
     let arguments = request.given.as_ref().unwrap_or(&request.arguments).clone();
     let ctx = ctx.clone();
     let shown = async move {

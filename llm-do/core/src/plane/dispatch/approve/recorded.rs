@@ -1,8 +1,8 @@
 //! Recorded approvals, applied when a run is resumed.
 //!
-//! An answer of the approver holds until its call begins, which uses it up: see [`begun`](super::super::begun). An approval
-//! by a mode, a rule or the session's memory holds for its process only: it is not recorded, and the call is decided again,
-//! unless its result is recorded; then nothing runs.
+//! An answer of the approver holds until its call begins, which uses it up: see [`begun`](super::super::begun). An
+//! approval by a mode, a rule or the session's memory holds for its process only. It is not recorded, so the call is
+//! decided again, unless its result is recorded and nothing runs.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::super::Run;
 use super::super::decode::{decode, decode_async};
 use super::report::emit_refused_edit;
+use super::review::recount_review;
 use super::{MAX_ROUNDS, emit_decision, first_round};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
@@ -32,7 +33,7 @@ impl RecordedCall {
     /// `round` is the 0-based number of the decision about the call.
     pub(in crate::plane::dispatch) fn find(ctx: &CallContext, round: u32) -> Option<Self> {
         let (journal, step) = (ctx.journal()?, ctx.frame().step.get()?);
-        // The step of a root call is that of its run, which is recorded when it begins.
+        // The step of a root call is the step of its run, which is recorded when it begins.
         let has_result = ctx.frame().by != Caller::User && journal.is_recorded(&step.key);
         let approval = Some(approval_step(step, round)).filter(|approval| journal.is_recorded(&approval.key));
         (has_result || approval.is_some()).then_some(Self { has_result, approval })
@@ -68,8 +69,8 @@ impl Run {
         self.apply_edit(ctx, tool, prepared, edited, attempt).await.map(|()| true)
     }
 
-    /// Applies the edits of the answers that were used up when this attempt of the call began: the next answer is about the
-    /// arguments with which it began.
+    /// Applies the edits of the answers that were used up when this attempt of the call began, since the next answer is
+    /// about the arguments with which it began.
     pub(in crate::plane::dispatch) async fn repeat_edits(
         &self,
         ctx: &CallContext,
@@ -81,7 +82,7 @@ impl Run {
             let Some(answer) = used_up_answer(ctx, round).await? else { return Ok(()) };
             self.remember_recorded(ctx, tool, prepared, &answer)?;
             let Some(edited) = answer.edited_arguments().cloned() else { return Ok(()) };
-            *prepared = decode_async(ctx, tool, edited, true).await?;
+            *prepared = decode_async(ctx, tool, edited).await?;
             if !self.guard_edit(ctx, tool, prepared).await? {
                 return Ok(());
             }
@@ -89,7 +90,8 @@ impl Run {
         Ok(())
     }
 
-    /// Applies the recorded decision about a call; returns the arguments by which the approver replaced those of the call.
+    /// Applies the recorded decision about a call; returns the arguments with which the approver replaced those of the
+    /// call.
     ///
     /// Returns `None` if the call still needs a decision.
     pub(super) async fn recorded_decision(
@@ -116,12 +118,13 @@ impl Run {
         }
     }
 
-    /// Returns whether a recorded answer was given for what the call acts on now.
+    /// Returns whether a recorded answer was given for the current environment of the call.
     fn holds(&self, ctx: &CallContext, tool: &Registered, answer: &Approval) -> bool {
         answer.environment.is_none() || answer.holds_for(&self.environment(ctx, Some(tool)))
     }
 
-    /// Reports the approval of a call with a recorded result: the original rule where it is known without applying the rules.
+    /// Reports the approval of a call with a recorded result, with the original rule if it is known without applying
+    /// the rules.
     fn approve_as_run(&self, ctx: &CallContext, tool: &Registered) {
         let rule = self.approvals().pre_approved(tool).unwrap_or(&RuleSource::Journal);
         emit_decision(ctx, rule, &Approval::approved(DecidedBy::Policy), true);
@@ -129,7 +132,7 @@ impl Run {
 
     /// Applies a recorded answer to a call; a call without a recorded result is also checked against the rules.
     ///
-    /// Returns the arguments by which the approver replaced those of the call.
+    /// Returns the arguments with which the approver replaced those of the call.
     pub(in crate::plane::dispatch) fn apply_recorded(
         &self,
         ctx: &CallContext,
@@ -140,8 +143,7 @@ impl Run {
     ) -> Result<Option<Value>, CallError> {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
         self.remember_recorded(ctx, tool, prepared, &answer)?;
-        let edited =
-            answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone().into()), true)).transpose()?;
+        let edited = answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone().into()))).transpose()?;
         let was_approved = answer.is_approved();
         let (rule, answer) = if has_result || !was_approved {
             (RuleSource::Journal, answer)
@@ -159,7 +161,8 @@ impl Run {
         answer.into_edit(tool.name())
     }
 
-    /// Remembers a recorded answer, if it is an approval that holds for more than its call.
+    /// Counts what the review of a recorded answer used, and remembers the answer if it is an approval that holds for more than its
+    /// call.
     fn remember_recorded(
         &self,
         ctx: &CallContext,
@@ -167,6 +170,7 @@ impl Run {
         prepared: &Prepared,
         answer: &Approval,
     ) -> Result<(), CallError> {
+        recount_review(ctx, answer);
         if answer.scope != ApprovalScope::Call && self.holds(ctx, tool, answer) {
             let mut request =
                 self.request(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
@@ -184,7 +188,7 @@ impl Run {
         scope: ApprovalScope,
     ) {
         keep_approval(ctx, request, scope);
-        if let Some(approval) = LastingApproval::of(request, scope) {
+        if let Some(approval) = LastingApproval::from_request(request, scope) {
             self.approvals().remember(approval, &self.approved);
         }
     }
@@ -192,21 +196,21 @@ impl Run {
     /// Remembers an approval that was given inside a call with a recorded result.
     pub(in crate::plane::dispatch) fn restore_approval(&self, ctx: &CallContext, recorded: &Value) {
         ctx.add_approval(recorded);
-        // If it cannot be read, the approver is asked again.
+        // If the record cannot be read, the approver is asked again.
         if let Ok(approval) = serde_json::from_value(recorded.clone()) {
             self.approvals().remember(approval, &self.approved);
         }
     }
 
-    /// Returns whether a model made the call and gets its denial, after which it goes on.
+    /// Returns whether a model made the call, and continues with the denial as its result.
     pub(super) fn returns_denials_to(&self, ctx: &CallContext) -> bool {
         ctx.frame().by == Caller::Model && !self.ends_on_denial()
     }
 
     /// Records that a rule blocked a call, if the caller continues after it: a replay must continue in the same way.
     ///
-    /// If code gets the refusal, it is recorded once the code continues. Returns the refusal, or the error of recording it.
-    /// `round` is the 0-based number of the decision about the call.
+    /// If code receives the refusal, it is recorded once the code continues. Returns the refusal, or the error of
+    /// recording it. `round` is the 0-based number of the decision about the call.
     pub(in crate::plane::dispatch) async fn record_refusal(
         &self,
         ctx: &CallContext,
@@ -227,7 +231,7 @@ impl Run {
 
 /// Stores an approval that holds for more than one call in the records of the calls around it.
 pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope: ApprovalScope) {
-    let approval = LastingApproval::of(request, scope).filter(|_| ctx.journal().is_some());
+    let approval = LastingApproval::from_request(request, scope).filter(|_| ctx.journal().is_some());
     if let Some(approval) = approval.and_then(|approval| serde_json::to_value(approval).ok()) {
         ctx.add_approval(&approval);
     }
@@ -240,7 +244,7 @@ pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Approval) 
     }
 }
 
-/// Returns the recorded answer of a round, if it has one.
+/// Returns the recorded answer of a round, if any.
 pub(in crate::plane::dispatch) async fn used_up_answer(
     ctx: &CallContext,
     round: u32,

@@ -1,6 +1,5 @@
 //! Events about the approval of a call.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -10,13 +9,13 @@ use crate::plane::approval::{Approval, ApprovalRequest, RefusedEdit, SubmittedRe
 use crate::plane::context::CallContext;
 use crate::plane::registry::Prepared;
 
-/// Reports a request, and then each edit that cannot run; all of them once.
+/// Reports a request, and then each edit that cannot run, each of them once.
 pub(super) struct RequestReports<'c> {
     ctx: &'c CallContext,
     request: Arc<ApprovalRequest>,
     refused: Option<watch::Receiver<Vec<RefusedEdit>>>,
     pub(super) has_request: bool,
-    /// How many of the edits are reported.
+    /// The number of reported edits.
     edits: usize,
 }
 
@@ -26,7 +25,7 @@ impl<'c> RequestReports<'c> {
         Self { ctx, request, refused, has_request: false, edits: 0 }
     }
 
-    /// Reports the request, unless it is reported.
+    /// Reports the request, unless it was reported before.
     pub(super) fn request(&mut self) {
         if std::mem::replace(&mut self.has_request, true) {
             return;
@@ -38,10 +37,11 @@ impl<'c> RequestReports<'c> {
             given: request.given_in_events(),
             position: request.position,
             total: if request.position == 0 { 0 } else { request.total() },
+            origins: request.origins.arguments().to_vec(),
         });
     }
 
-    /// Waits for the next edit that cannot run, and reports it; never returns once there can be none.
+    /// Waits for the next edit that cannot run, and reports it; never returns once no further edit is possible.
     pub(super) async fn next_edit(&mut self) {
         let has_edit = match &mut self.refused {
             Some(refused) => refused.changed().await.is_ok(),
@@ -56,7 +56,7 @@ impl<'c> RequestReports<'c> {
     /// Reports the request, and the edits that were refused, unless they were reported before.
     pub(super) fn finish(&mut self) {
         self.request();
-        // Copied: a sink may take long, and the queue must not wait for it.
+        // The edits are copied, since a sink may take long, and the queue must not wait for it.
         let new = |refused: &mut watch::Receiver<Vec<RefusedEdit>>| refused.borrow_and_update()[self.edits..].to_vec();
         let edits = self.refused.as_mut().map(new).unwrap_or_default();
         self.edits += edits.len();
@@ -69,7 +69,7 @@ impl<'c> RequestReports<'c> {
 /// Reports that a rule blocks the recorded edit of a call.
 pub(super) fn emit_refused_edit(ctx: &CallContext, edited: &Prepared, rule: &RuleSource, reason: &str) {
     ctx.emit(|| EventKind::EditRefused {
-        arguments: edited.arguments().map(Cow::into_owned).unwrap_or_default(),
+        arguments: edited.arguments().map(|arguments| arguments.value().clone()).unwrap_or_default(),
         rule: Some(rule.clone()),
         reason: reason.to_owned(),
     });

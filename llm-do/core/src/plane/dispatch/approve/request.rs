@@ -1,4 +1,4 @@
-//! What an approver is asked about a call.
+//! Builds the request about a call for the approver.
 
 use std::sync::Arc;
 
@@ -27,10 +27,14 @@ impl Run {
         request.variant = tool.variant().cloned().or_else(|| self.foreign(tool));
         request.has_begun = has_begun(ctx);
         set_caller(ctx, &mut request);
+        // What would run, where a type writes its value differently.
+        let arguments = request.given.as_ref().unwrap_or(&request.arguments);
+        request.origins = ctx.origins(arguments, tool.parameters());
         Ok(request)
     }
 
-    /// Distinguishes an item of a run under another from a namesake there: both runs share approvals.
+    /// Distinguishes an item of a nested run from an item with the same name in the outer run, since both runs share
+    /// approvals.
     fn foreign(&self, tool: &Registered) -> Option<Variant> {
         self.outer.as_ref()?;
         let namesake = self.outermost().plane.registry.get(tool.name());
@@ -39,13 +43,13 @@ impl Run {
     }
 }
 
-/// Returns whether steps of the call are recorded from before the run was resumed.
+/// Returns whether steps of the call were recorded before the run was resumed.
 fn has_begun(ctx: &CallContext) -> bool {
     let step = ctx.frame().step.get();
     step.is_some_and(|step| ctx.journal().is_some_and(|journal| journal.has_recorded_steps(&step.key)))
 }
 
-/// Returns the key of the answer about a call, if there is a journal; `round` is the 0-based number of the request.
+/// Returns the key of the answer about a call; `None` without a journal. `round` is the 0-based number of the request.
 pub(in crate::plane::dispatch) fn approval_key(ctx: &CallContext, round: u32) -> Option<Arc<str>> {
     ctx.frame().step.get().map(|step| approval_step(step, round).key)
 }
@@ -53,7 +57,7 @@ pub(in crate::plane::dispatch) fn approval_key(ctx: &CallContext, round: u32) ->
 /// Sets the ids of the call of `ctx`, its callers and its run.
 pub(in crate::plane::dispatch) fn set_caller(ctx: &CallContext, request: &mut ApprovalRequest) {
     request.caller = ctx.caller().map(|caller| Arc::clone(&caller.frame().name)).unwrap_or_default();
-    // Without the user, whose frame is the last.
+    // The last frame is the user's, which is left out.
     let mut callers: Vec<_> = ctx.frames().skip(1).collect();
     callers.pop();
     callers.reverse();

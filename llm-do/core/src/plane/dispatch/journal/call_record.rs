@@ -1,4 +1,4 @@
-//! What a journal stores about a finished call.
+//! The record of a finished call in a journal.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::base::error::{CallError, ErrorTypes, Failure, TextOnly, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event;
+use crate::observe::event::{self, Label};
 use crate::observe::journal::{digest, too_deep};
 use crate::plane::conversation::ThreadChange;
 use crate::plane::dispatch::StoredWorker;
@@ -19,7 +19,7 @@ use crate::plane::dispatch::StoredWorker;
 pub(super) struct CallRecord {
     #[serde(flatten)]
     pub(super) outcome: RecordedOutcome,
-    /// The keys of the nested failures that caused its own.
+    /// The keys of the nested failures that caused the failure of the call.
     #[serde(rename = "because", default, skip_serializing_if = "Vec::is_empty")]
     pub(super) causes: Vec<Arc<str>>,
     /// Its usage, so that a replay counts it.
@@ -31,15 +31,22 @@ pub(super) struct CallRecord {
     /// The user's messages during the call, so that a replay adds them to the conversation.
     #[serde(rename = "heard", default, skip_serializing_if = "Vec::is_empty")]
     pub(super) user_messages: Vec<String>,
-    /// Approvals remembered beyond one call, so that a replay does not ask again.
+    /// The approvals for more than one call, so that a replay does not ask again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) approved: Vec<Value>,
-    /// The changes of threads during the call, so that a replay restores them; that of its own thread is the last one.
+    /// The changes of threads during the call, so that a replay restores them; the change of its own thread is the last
+    /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) threads: Vec<Arc<ThreadChange>>,
-    /// The code of a model that it ran, with the answers of its calls, so that later code finds its variables.
+    /// The code of a model that it ran, with the results of its calls, so that later code finds its variables.
     #[serde(rename = "ran", default, skip_serializing_if = "Option::is_none")]
     pub(super) ran_code: Option<String>,
+    /// The calls whose results it had read, each in one line, so that a replay knows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) read: Vec<Arc<str>>,
+    /// The join of what it had read.
+    #[serde(default, skip_serializing_if = "Label::is_trusted")]
+    pub(super) label: Label,
 }
 
 /// The nesting depth of a result inside its record.
@@ -63,14 +70,17 @@ pub(super) struct RecordedResult {
 
 impl RecordedOutcome {
     /// Returns the outcome to record; an error that ends the run is not recorded.
-    pub(super) fn of(result: Result<ToolReturn, CallError>, types: &dyn ErrorTypes) -> Result<Self, CallError> {
+    pub(super) fn from_result(
+        result: Result<ToolReturn, CallError>,
+        types: &dyn ErrorTypes,
+    ) -> Result<Self, CallError> {
         match result {
             Ok(returned) => Ok(Self::returned(returned)),
-            Err(error) => Failure::of(error, types).map(Self::Failure),
+            Err(error) => Failure::from_error(error, types).map(Self::Failure),
         }
     }
 
-    /// Records a result that is nested too deep for a journal as a failure: the call must not run again.
+    /// Records a result that is nested too deeply for a journal as a failure, since the call must not run again.
     fn returned(ToolReturn { content, attachments, note, .. }: ToolReturn) -> Self {
         let value = content.into_value();
         match too_deep(&value, RESULT_DEPTH) {
@@ -90,12 +100,13 @@ impl RecordedOutcome {
 }
 
 impl CallRecord {
-    pub(super) fn of(outcome: RecordedOutcome, causes: Vec<Arc<str>>) -> Self {
-        // Only a failure has causes to retry.
+    pub(super) fn new(outcome: RecordedOutcome, causes: Vec<Arc<str>>) -> Self {
+        // Only the causes of a failure are retried.
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());
-        let (approved, threads) = (Vec::new(), Vec::new());
-        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code: None }
+        let (approved, threads, read) = (Vec::new(), Vec::new(), Vec::new());
+        let (ran_code, label) = (None, Label::Trusted);
+        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code, read, label }
     }
 }
 
@@ -106,7 +117,7 @@ pub(super) fn digest_of(record: &CallRecord) -> String {
 
 /// Returns the outcome of a recorded call of `tool`: the value of a [`Call`](StepKind::Call) or [`Result`](StepKind::Result) step.
 ///
-/// Returns `None` if its model failed, so that there is no answer.
+/// Returns `None` if the record is the failure of a model, so that there is no answer.
 #[doc(hidden)]
 pub fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcome> {
     let Ok(CallRecord { outcome, .. }) = serde_json::from_value(value) else {
@@ -115,6 +126,6 @@ pub fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcome> {
     if matches!(outcome, RecordedOutcome::Failure(Failure::Model { .. })) {
         return None;
     }
-    let result = outcome.into_result(tool, &TextOnly).map(|returned| returned.into_value().into());
+    let result = outcome.into_result(tool, &TextOnly).map(|returned| event::EventValue::from_json(returned.content));
     Some(result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result))
 }

@@ -1,4 +1,4 @@
-//! The end of a journaled call, after its guards: records the outcome of a run, and notes the failures of nested calls.
+//! The end of a journaled call, after its guards: records the outcome of a run, and the failures of nested calls.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::plane::registry::Prepared;
 pub(in crate::plane::dispatch) const WRAPPER: Wrapper =
     Wrapper { applies: |call| call.in_flight.is_some() || is_journaled_root(call), around };
 
-/// How a call ended by itself, before its guards.
+/// The end of a call before its guards.
 pub(in crate::plane::dispatch) struct OwnEnd {
     has_failed: bool,
     /// The causes of the failure of a root worker.
@@ -26,7 +26,7 @@ pub(in crate::plane::dispatch) struct OwnEnd {
 }
 
 impl OwnEnd {
-    pub(in crate::plane::dispatch) fn of(call: &Call<'_>, result: &CallResult) -> Self {
+    pub(in crate::plane::dispatch) fn new(call: &Call<'_>, result: &CallResult) -> Self {
         let causes = if is_replayed_root(call) { failure_causes(result, call.ctx) } else { Vec::new() };
         Self { has_failed: result.is_err(), causes }
     }
@@ -35,7 +35,7 @@ impl OwnEnd {
 fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
     Box::pin(async move {
         let result = next.run(call, prepared).await;
-        let own = call.own_end.take().unwrap_or_else(|| OwnEnd::of(call, &result));
+        let own = call.own_end.take().unwrap_or_else(|| OwnEnd::new(call, &result));
         if call.ctx.frame().by == Caller::User {
             let result = record_root_result(call, &own, result).await;
             return record_after_guards(call.ctx, own, result).await;
@@ -44,8 +44,8 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
             if own.has_failed {
                 in_flight.fail(error);
             }
-            // The call itself may have no record. If a guard refused its result, the call is complete, but the failures in the
-            // guard may be retried.
+            // The call itself may have no record. If a guard refused its result, the call is complete, but the failures
+            // in the guard may be retried.
             in_flight.fail_by(failure_causes(&result, call.ctx), error);
         }
         call.ctx.pass_on_thread_changes();
@@ -58,19 +58,20 @@ fn is_replayed_root(call: &Call<'_>) -> bool {
     is_journaled_root(call) && call.tool.kind() == ItemKind::Worker
 }
 
-/// Records the result of a root worker, and returns the recorded one. The result of other calls is recorded already.
+/// Records the result of a root worker, and returns the recorded result. The results of other calls are already
+/// recorded.
 async fn record_root_result(call: &mut Call<'_>, own: &OwnEnd, result: CallResult) -> CallResult {
     let ctx = call.ctx;
     let Some(run) = ctx.frame().step.get().filter(|_| is_replayed_root(call)) else { return result };
     let causes = [&*own.causes, &failure_causes(&result, ctx)].concat();
-    // A call that the deadline cut off is retried, so it is not recorded.
+    // A call that was stopped by the deadline is retried, so it is not recorded.
     let outcome = match result {
         Err(error) if error.is_timeout() && leaves_no_time(ctx) => return Err(error),
-        result => RecordedOutcome::of(result, ctx.error_types())?,
+        result => RecordedOutcome::from_result(result, ctx.error_types())?,
     };
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
-    let record = CallRecord::of(outcome, causes);
+    let record = CallRecord::new(outcome, causes);
     let recorded = ctx.recorded(JournalMethod::Step, result_step(run), async { Ok(record) }).await?;
     call.set_replayed(recorded.is_replayed);
     recorded.value.outcome.into_result(&run.name, ctx.error_types())
@@ -92,12 +93,13 @@ async fn record_after_guards(ctx: &CallContext, own: OwnEnd, result: CallResult)
     result
 }
 
-/// Removes the causes of a failed run from the journal, if its result is not recorded, such as when a guard refused it.
+/// Removes the causes of a failed run from the journal if its result is not recorded, for example because a guard
+/// refused it.
 async fn retry_later(ctx: &CallContext, mut causes: Vec<Arc<str>>, result: CallResult) -> CallResult {
     let (Err(error), Some(journal), Some(run)) = (&result, ctx.journal(), ctx.frame().step.get()) else {
         return result;
     };
-    // A timeout was not caused by earlier failures.
+    // A timeout is not caused by earlier failures.
     if error.is_timeout() || journal.is_recorded(&result_step(run).key) {
         return result;
     }

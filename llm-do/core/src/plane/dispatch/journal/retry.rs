@@ -1,4 +1,4 @@
-//! What is forgotten before a failed run is resumed, so that it is tried again.
+//! The records that are forgotten before a failed run is resumed, so that their steps are retried.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -32,26 +32,26 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
     if keys.is_empty() { Ok(()) } else { journal.forget(keys).await }
 }
 
-/// Returns whether a run that is resumed would make calls again that began, and may have had their effect.
+/// Returns whether a resumed run would repeat calls that began and may have had their effect.
 #[cfg(feature = "serve")]
 pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
     if !have_begun(records) {
         return false;
     }
-    let kept = KeptResults::of(records).await;
+    let kept = KeptResults::from_records(records).await;
     let mut begun = records.iter().filter(|record| record.kind == StepKind::Begun).map(Record::call);
-    // What has happened by the word of a person does not run again.
+    // A call that has happened according to a person does not run again.
     let happened = Settlement::happened(records);
     begun.any(|call| !happened.contains(call) && !kept.contain(call))
 }
 
-/// Lists the calls that began, and of which nothing more would be known if the run were resumed.
+/// Lists the calls that began and whose outcome would be unknown if the run were resumed.
 #[doc(hidden)]
 pub async fn unknown_calls(records: &[Record]) -> Vec<UnknownCall> {
     if !have_begun(records) {
         return Vec::new();
     }
-    let kept = KeptResults::of(records).await;
+    let kept = KeptResults::from_records(records).await;
     UnknownCall::list(records, |call| kept.contain(call))
 }
 
@@ -63,14 +63,14 @@ fn have_begun(records: &[Record]) -> bool {
 /// The results of a run that are kept when it is resumed.
 struct KeptResults {
     journal: MemoryJournal,
-    /// The keys of the runs, each with that of its result.
+    /// The keys of the runs, each with the key of its result.
     runs: HashMap<Arc<str>, Arc<str>>,
     /// The keys of the results that are retried.
     retried: HashSet<Arc<str>>,
 }
 
 impl KeptResults {
-    async fn of(records: &[Record]) -> Self {
+    async fn from_records(records: &[Record]) -> Self {
         let journal = MemoryJournal::from_records(records.iter().cloned());
         let (mut runs, mut all) = (HashMap::new(), HashSet::new());
         for run in records.iter().filter(|record| record.kind == StepKind::Run) {
@@ -82,7 +82,7 @@ impl KeptResults {
         Self { journal, runs, retried: all }
     }
 
-    /// Returns whether the result of a call, or of one that contains it, is kept: it does not run again then.
+    /// Returns whether the result of a call, or of a call that contains it, is kept, so that it does not run again.
     fn contain(&self, call: &str) -> bool {
         let result = |call: &str| self.runs.get(call).map_or_else(|| call.into(), Arc::clone);
         let is_kept = |key: Arc<str>| self.journal.is_recorded(&key) && !self.retried.contains(&key);
@@ -91,7 +91,7 @@ impl KeptResults {
     }
 }
 
-/// Returns the keys of a run's recorded error and its causes, which are retried; none if the run did not fail.
+/// Returns the keys of a run's recorded error and its causes, which are retried; empty if the run did not fail.
 async fn retried(journal: &dyn Journal, run: &StepSpec) -> Vec<Arc<str>> {
     let result = result_step(run).key;
     let Some(record) = recorded::<CallRecord>(journal, &result).await else { return Vec::new() };
@@ -140,7 +140,8 @@ pub(super) async fn forgettable(journal: &dyn Journal, keys: Vec<Arc<str>>) -> V
     kept
 }
 
-/// Returns whether the record under a key may be removed: any record but that of a successful call, which must not run again.
+/// Returns whether the record of a key may be removed: any record except that of a successful call, which must not run
+/// again.
 async fn may_be_forgotten(journal: &dyn Journal, key: &str) -> bool {
     let recorded = journal.recorded(key).await;
     recorded.is_some_and(|value| {

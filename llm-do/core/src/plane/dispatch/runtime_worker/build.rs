@@ -1,4 +1,4 @@
-//! Builds created workers: new ones, which are checked, and those that were created before.
+//! Builds created workers: new workers, which are checked, and workers that were created before.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::plane::context::CallContext;
 use crate::plane::dispatch::{Plane, Run};
 use crate::plane::registry::{Origin, Registered};
 
-/// The tool that replaces a worker, for the fault of a name that is taken.
+/// The tool that replaces a worker; the error for a name in use mentions it.
 const REPLACE: &str = "worker_replace";
 
 impl Plane {
-    /// Returns why no model can run the worker, if none can.
+    /// Returns why no model can run the worker, if so.
     ///
-    /// A malformed name is refused even under a forced model, since a worker file with it could not be read.
+    /// A malformed name is refused even under a forced model, since a worker file with the name could not be read.
     fn model_fault(&self, spec: &WorkerSpec) -> Option<String> {
         if let Some(fault) = spec.model.as_deref().and_then(|name| check_model_name(name).err()) {
             return Some(fault);
@@ -53,7 +53,7 @@ impl Run {
         } else if let Some(earlier) = earlier {
             faults.push(taken(ctx, &earlier, stored));
         }
-        // Otherwise an invalid model would only be reported by the first call.
+        // Otherwise the first call would report an invalid model.
         faults.extend(self.plane.model_fault(spec));
         worker.ok().filter(|_| faults.is_empty()).ok_or(faults)
     }
@@ -64,7 +64,7 @@ impl Run {
             .map_err(|fault| CallError::Journal { tool: ctx.name().to_owned(), source: fault.into() })
     }
 
-    /// Returns a created worker; one of a loaded chat is built when it is first used.
+    /// Returns a created worker; a worker of a loaded chat is built when it is first used.
     pub(super) fn built(&self, created: &CreatedWorker) -> Result<Arc<Registered>, String> {
         if let Some(worker) = &created.worker {
             return Ok(Arc::clone(worker));
@@ -77,7 +77,7 @@ impl Run {
         Ok(worker)
     }
 
-    /// Builds a worker that was created before; its own file may have been read at start.
+    /// Builds a worker that was created before; its own file may have been read at start-up.
     fn rebuild_worker(&self, stored: &StoredWorker, source: &str) -> Result<Arc<Registered>, String> {
         let spec = stored.file.parse::<WorkerSpec>();
         let spec = spec.map_err(|error| format!("invalid worker in {source}: {error}"))?;
@@ -96,7 +96,8 @@ impl Run {
         Ok(Arc::new(worker))
     }
 
-    /// Returns whether the registered item of this name is the worker's own file, or that of the worker that replaced it.
+    /// Returns whether the registered item with this name is from the worker's own file, or from that of its
+    /// replacement.
     fn is_own_file(&self, name: &str, stored: &StoredWorker) -> bool {
         let Some(item) = self.plane.registry.get(name) else { return false };
         let is_replaced = || self.worker_store().is_some_and(|folder| was_replaced(&folder, name, stored));
@@ -104,7 +105,7 @@ impl Run {
     }
 }
 
-/// Returns the fault of a name that a created worker has.
+/// Returns the error that a created worker already has the name.
 fn taken(ctx: &CallContext, earlier: &CreatedWorker, stored: &StoredWorker) -> String {
     let declared = ctx.caller().and_then(CallContext::declared);
     let replace = declared.map_or(Some(REPLACE), |declared| declared.shown(REPLACE));

@@ -1,4 +1,5 @@
-//! The workers created at run time: held for one run or one chat, and written as files if a folder is configured.
+//! The workers created at run time: they exist for one run or one chat, and are written as files if a folder is
+//! configured.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,11 +18,11 @@ use crate::plane::registry::Registered;
 #[derive(Debug, Default)]
 pub(crate) struct CreatedWorkers {
     workers: Mutex<BTreeMap<Arc<str>, CreatedWorker>>,
-    /// Held while a worker is replaced, so that its file and its definition belong together.
+    /// Locked while a worker is replaced, so that its file and its definition match.
     replacing: Mutex<()>,
 }
 
-/// A created worker, as the records of calls and the state of a chat store it.
+/// A created worker, in the form that records of calls and the state of a chat store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredWorker {
     /// The worker as a worker file.
@@ -29,7 +30,7 @@ pub(crate) struct StoredWorker {
     /// The item whose call created it; `None` for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) maker: Option<Arc<str>>,
-    /// How often it was replaced.
+    /// The number of replacements.
     #[serde(default)]
     pub(super) revision: u32,
 }
@@ -40,7 +41,7 @@ pub(super) struct CreatedWorker {
     /// `None` for a worker of a loaded chat that was not used yet.
     pub(super) worker: Option<Arc<Registered>>,
     pub(super) stored: StoredWorker,
-    /// The key of the call that created it: if a journal replays that call, the worker is restored with it.
+    /// The key of the call that created it; if a journal replays that call, the worker is restored too.
     pub(super) by: Arc<str>,
 }
 
@@ -74,7 +75,7 @@ impl CreatedWorkers {
         self.lock().values().filter(|created| inside(&created.by)).map(|created| created.stored.clone()).collect()
     }
 
-    /// Adds a worker, and its file in the folder `store` if there is one: both or neither.
+    /// Adds a worker, and its file in the folder `store` if given: both or neither.
     ///
     /// With `may_exist`, an earlier process may have written the same file before it died.
     pub(super) fn add(&self, created: &CreatedWorker, store: Option<&Path>, may_exist: bool) -> Result<(), String> {
@@ -100,9 +101,9 @@ impl CreatedWorkers {
         Ok(())
     }
 
-    /// Replaces a worker of the same maker, and its file in the folder `store` if there is one; returns its revision.
+    /// Replaces a worker of the same maker, and its file in the folder `store` if given; returns its revision.
     ///
-    /// A copy of the earlier file is kept, by which a resumed run knows that its own worker was replaced.
+    /// A copy of the earlier file is kept, so that a resumed run detects that its own worker was replaced.
     pub(super) fn replace(&self, created: &CreatedWorker, store: Option<&Path>) -> Result<u32, String> {
         let _replacing = self.replacing.lock().ignore_poison();
         let (name, text) = (&*created.name, &created.stored.file);
@@ -138,7 +139,7 @@ impl CreatedWorkers {
         Err(format!("`{name}` was created by {by}, so {other} cannot replace it; choose another name"))
     }
 
-    /// Adds a worker that was created before, unless the catalog has it in a later revision.
+    /// Adds a worker that was created before, unless the catalog has a later revision of it.
     pub(super) fn restore(&self, created: CreatedWorker) {
         let mut workers = self.lock();
         let is_earlier = |known: &CreatedWorker| known.stored.revision <= created.stored.revision;
@@ -147,7 +148,7 @@ impl CreatedWorkers {
         }
     }
 
-    /// Keeps the worker that was built from what a loaded chat stored.
+    /// Stores the worker that was built from the state of a loaded chat.
     pub(super) fn keep_built(&self, name: &str, revision: u32, worker: &Arc<Registered>) {
         let mut workers = self.lock();
         if let Some(created) = workers.get_mut(name).filter(|created| created.stored.revision == revision) {
@@ -171,12 +172,12 @@ impl CreatedWorkers {
     }
 }
 
-/// Returns the fault of a name that is already used.
+/// Returns the error that a name is already used.
 pub(super) fn name_taken(name: &str) -> String {
     format!("a worker named `{name}` already exists; choose another name")
 }
 
-/// Returns whether the folder has a copy of this worker, from when it was replaced.
+/// Returns whether the folder has a copy of this worker from its replacement.
 pub(super) fn was_replaced(folder: &Path, name: &str, stored: &StoredWorker) -> bool {
     fs::read(earlier_path_of(folder, name, stored.revision)).is_ok_and(|copy| copy == stored.file.as_bytes())
 }

@@ -13,7 +13,7 @@ pub(super) enum WriteOutcome {
     New,
     /// A file with the same text exists and is synced.
     Equal,
-    /// A file with the same name and another text exists; it was not changed.
+    /// A file with the same name and a different text exists; it was not changed.
     Other,
 }
 
@@ -34,7 +34,8 @@ pub(super) fn create(path: &Path, text: &str) -> io::Result<WriteOutcome> {
     }
 }
 
-/// Replaces a file that has the text `expected`, or writes one that is missing; one with the new text counts as replaced.
+/// Replaces a file with the text `expected`, or writes a missing file; a file that already has the new text counts as
+/// replaced.
 ///
 /// As with [`create`], a process that dies leaves the earlier file or the new one, each complete.
 pub(super) fn replace(path: &Path, expected: &str, text: &str) -> io::Result<WriteOutcome> {

@@ -12,13 +12,13 @@ pub(super) enum WriteOutcome {
     Other,
 }
 
-/// Returns that writing a worker file needs the feature.
+/// Returns the error that writing a worker file requires the feature.
 pub(super) fn create(_: &Path, _: &str) -> io::Result<WriteOutcome> {
     let text = "turn on the feature `workers` of `llm-do` to write worker files";
     Err(io::Error::new(io::ErrorKind::Unsupported, text))
 }
 
-/// Returns that writing a worker file needs the feature.
+/// Returns the error that writing a worker file requires the feature.
 pub(super) fn replace(path: &Path, _: &str, text: &str) -> io::Result<WriteOutcome> {
     create(path, text)
 }

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 
 use crate::base::mutex::IgnorePoison;
 
-/// How many comparisons are looked at.
+/// The number of latest comparisons that count.
 const WINDOW: usize = 100;
-/// With fewer comparisons there is no alert.
+/// The minimum number of comparisons for an alert.
 const MINIMUM: usize = 10;
 
 /// The latest comparisons of a shadow, for an alert.
@@ -30,7 +30,7 @@ impl Drift {
         Self { limit, latest: Mutex::default() }
     }
 
-    /// Notes a comparison, and returns the disagreements and comparisons if their share rises above the limit.
+    /// Adds a comparison; returns the disagreements and comparisons if their share rises above the limit.
     #[expect(clippy::cast_precision_loss, reason = "there are few comparisons")]
     pub(super) fn note(&self, agrees: bool) -> Option<(u64, u64)> {
         let mut latest = self.latest.lock().ignore_poison();

@@ -1,4 +1,4 @@
-//! What runs of some items can use, by the names in declarations, before these are resolved.
+//! The items that runs can reach, by the names in declarations, before these are resolved.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,12 @@ use super::{Contents, Selection};
 use crate::plane::definition::{ToolDef, ToolsetDef};
 
 impl Contents {
-    /// Returns the names that runs of items can reach; `None` if an item among them declares nothing, and may call everything.
+    /// Returns the names that runs of items can reach; `None` if one of these items declares nothing, so that it may
+    /// call every item.
     pub(crate) fn reached_from(&self, roots: &[String]) -> Option<BTreeSet<String>> {
         let defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
         let toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
-        let linked = Selection::of(&defs, &toolsets);
+        let linked = Selection::new(&defs, &toolsets);
         let may_call_everything = |name: &str| {
             defs.iter().any(|def| def.name == name && def.is_composite && def.declaration.is_none())
                 || self.tools.iter().any(|(tool, _)| tool.name == name && tool.toolsets.is_none())
@@ -28,16 +29,17 @@ impl Contents {
         Some(reached)
     }
 
-    /// Returns the names that an item declares which the program adds.
+    /// Returns the names in an item's declaration that the program adds.
     fn declared_by(&self, name: &str) -> impl Iterator<Item = String> {
         let workers = self.workers.iter().filter(move |(spec, _)| spec.name() == name);
-        let workers = workers.flat_map(|(spec, _)| spec.toolsets.iter().cloned());
+        let workers = workers.flat_map(|(spec, _)| spec.toolsets.iter().chain(spec.compared_with()).cloned());
+        let first = self.hybrids.iter().filter(move |(worker, _)| worker == name).map(|(_, tool)| tool.clone());
         let tools = self.tools.iter().filter(move |(tool, _)| tool.name == name);
         let tools = tools.flat_map(|(tool, _)| tool.toolsets.iter().flatten().cloned());
         let groups = self.groups.iter().filter(move |group| *group.name == *name);
         let groups = groups.flat_map(|group| group.tools.iter().map(ToString::to_string));
         let aliases = self.aliases.iter().filter(move |(alias, _)| alias.name == name);
         let aliases = aliases.map(|(alias, _)| alias.target.clone());
-        workers.chain(tools).chain(groups).chain(aliases)
+        workers.chain(first).chain(tools).chain(groups).chain(aliases)
     }
 }

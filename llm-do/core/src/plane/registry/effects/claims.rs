@@ -1,4 +1,4 @@
-//! Effects that items state, compared with those of what they may call.
+//! Compares the effects that items declare with the effects of their callees.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use super::derived::{callees, least_of_worker};
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 
-/// Returns the fault of an item that states a weaker effect than one of its tools has; `hybrids` are workers, each with the tool that
+/// Returns the fault of an item that declares a weaker effect than one of its tools has; `hybrids` are workers, each
+/// with the tool that answers first.
 /// answers first.
 pub(in crate::plane::registry) fn fault(
     item: &Registered,
@@ -35,7 +36,7 @@ pub(in crate::plane::registry) fn fault(
     ))
 }
 
-/// Returns the fault of a worker that states a weaker effect than what its provider runs has.
+/// Returns the fault of a worker that declares a weaker effect than the tools of its provider have.
 fn provider_fault(item: &Registered, stated: Effect) -> Option<String> {
     let effect = least_of_worker(item.plan()?);
     let (name, location, word) = (item.name(), item.location(), stated.word());
@@ -49,7 +50,7 @@ fn provider_fault(item: &Registered, stated: Effect) -> Option<String> {
 }
 
 impl Registered {
-    /// Returns the effect that it states and that has to hold for its tools too: not one of a policy, or one with a reason.
+    /// Returns the declared effect that must cover the tools: not one from a policy, or one with a reason.
     fn checked_effect(&self) -> Option<Effect> {
         let states =
             self.plan().is_none_or(|plan| plan.stated_effect != Effect::Undeclared && plan.effect_reason.is_none());

@@ -1,4 +1,4 @@
-//! Effects that follow from what an item may call: those of workers, and of scripts that state none.
+//! Effects that are derived from the callees of an item: those of workers, and of scripts that declare none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use crate::declare::tool::Effect;
 /// The items of a registry, by name.
 type Items = BTreeMap<Arc<str>, Arc<Registered>>;
 
-/// The fields of a request by which settings add tools of the provider.
+/// The fields of a request with which settings add tools of the provider.
 const FIELDS_OF_TOOLS: [&str; 2] = ["tools", "mcp_servers"];
 
-/// The effects of items that may call each other.
+/// Computes the effects of items that may call each other.
 struct Effects<'a> {
     items: &'a Items,
     /// Workers, each with the tool that answers first.
     hybrids: &'a [(String, String)],
-    /// The effects that are derived, so far.
+    /// The derived effects so far.
     derived: BTreeMap<Arc<str>, Effect>,
 }
 
-/// Gives each worker, and each script without an effect of its own, all that its tools may change; `hybrids` are workers, each with
-/// the tool that answers first.
+/// Sets the effect of each worker, and of each script without its own effect, to the combined effects of its tools;
+/// `hybrids` are workers, each with the tool that answers first.
 pub(in crate::plane::registry) fn derive(items: &mut Items, hybrids: &[(String, String)]) {
     let least = items.values().filter_map(|item| Some((Arc::clone(&item.name), item.least_effect()?)));
     let mut effects = Effects { items, hybrids, derived: least.collect() };
@@ -36,14 +36,14 @@ pub(in crate::plane::registry) fn derive(items: &mut Items, hybrids: &[(String, 
     }
 }
 
-/// Returns the effect of one item that is not among `items`, which have theirs.
+/// Returns the effect of an item that is not among `items`, whose effects are known.
 pub(in crate::plane::registry) fn of_item(item: &Registered, items: &Items) -> Effect {
     let effects = Effects { items, hybrids: &[], derived: BTreeMap::new() };
     item.least_effect().map_or(item.effect, |least| effects.with_callees(item, least))
 }
 
 impl Effects<'_> {
-    /// Adds the effects of callees to those of their callers, which may be callees too, until none changes.
+    /// Adds the effects of callees to those of their callers, which may be callees too, until no effect changes.
     fn add_callees(&mut self) {
         let names: Vec<_> = self.derived.keys().cloned().collect();
         let mut has_changed = true;
@@ -58,9 +58,9 @@ impl Effects<'_> {
         }
     }
 
-    /// Returns the effect of an item together with those of what it may call.
+    /// Returns the combined effect of an item and its callees.
     fn with_callees(&self, item: &Registered, own: Effect) -> Effect {
-        // What it may call without a declaration is unknown.
+        // The callees of an item without a declaration are unknown.
         let unknown = item.declared.is_none().then_some(Effect::Undeclared);
         let effects = callees(item, self.hybrids).filter_map(|tool| self.effect_of(tool));
         effects.chain(unknown).fold(own, Effect::union)
@@ -71,14 +71,14 @@ impl Effects<'_> {
     }
 }
 
-/// Returns what a call of an item may call: what it declares, and the tool that answers first.
+/// Returns the callees of an item: its declared tools, and the tool that answers first.
 pub(super) fn callees<'a>(item: &'a Registered, hybrids: &'a [(String, String)]) -> impl Iterator<Item = &'a str> {
     let declared = item.declared.iter().flat_map(|declared| declared.iter()).map(|tool| &*tool.tool);
     declared.chain(hybrids.iter().filter(move |(worker, _)| *worker == *item.name).map(|(_, tool)| tool.as_str()))
 }
 
 impl Registered {
-    /// Returns the effect that those of its tools are added to; `None` if its effect does not follow from them.
+    /// Returns the effect to which the effects of its tools are added; `None` if its effect is not derived from them.
     fn least_effect(&self) -> Option<Effect> {
         match &self.code {
             Code::Worker(plan) => (plan.stated_effect == Effect::Undeclared).then(|| least_of_worker(plan)),
@@ -91,17 +91,17 @@ impl Registered {
     }
 }
 
-/// Returns what the provider may change for a worker.
+/// Returns the effect of the provider's tools of a worker.
 pub(super) fn least_of_worker(plan: &WorkerPlan) -> Effect {
     let has_further_tools = FIELDS_OF_TOOLS.iter().any(|field| plan.settings.extra_body.contains_key(*field));
     let further = if has_further_tools { Effect::Undeclared } else { Effect::ReadOnly };
     plan.server_side_tools.iter().map(of_server_side).fold(further, Effect::union)
 }
 
-/// Returns what a server-side tool may change, as the attributes assume too.
+/// Returns the effect of a server-side tool, with the same assumptions as the attributes.
 ///
-/// Searches and fetches read, and an image is a part of the answer. What code reaches that a model wrote is the provider's matter: it may
-/// have a network. A worker whose provider closes its container off states its effect, and why.
+/// Searches and fetches read, and an image is a part of the answer. The access of code that a model wrote depends on
+/// the provider, whose container may have a network. If it does not, the worker declares its effect with a reason.
 fn of_server_side(tool: &ServerSideTool) -> Effect {
     match tool {
         ServerSideTool::WebSearch(_) | ServerSideTool::WebFetch | ServerSideTool::ImageGeneration => Effect::ReadOnly,

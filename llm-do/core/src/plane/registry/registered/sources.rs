@@ -1,4 +1,4 @@
-//! Where items come from: macros, worker files and values, tools as values.
+//! Creates items from macros, worker files and values.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -17,7 +17,7 @@ static PROMPT: LazyLock<Arc<CheckedSchema>> =
     LazyLock::new(|| Arc::new(CheckedSchema::new(&schema::of_arguments::<Prompt>())));
 
 impl Registered {
-    /// Returns what a macro defined.
+    /// Returns the item of a macro's definition.
     pub(in crate::plane::registry) fn from_definition(def: &'static ToolDef) -> Self {
         let arguments = Arc::new(CheckedSchema::of_type(def.parameters));
         let code = match &def.implementation {
@@ -35,13 +35,14 @@ impl Registered {
             approval: def.approval,
             on_unknown: def.on_unknown,
             reconcile: def.reconcile.map(Arc::from),
+            max_result: def.max_result,
             summary: def.summary.map(Arc::from),
             linked: Some(def),
             ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
         }
     }
 
-    /// Returns the worker that a spec describes, which may call nothing until its toolsets are resolved.
+    /// Returns the worker of a spec; it has no callees until its toolsets are resolved.
     pub(crate) fn from_spec(spec: &WorkerSpec, origin: Origin) -> Self {
         let arguments = match &spec.input_schema {
             Some(schema) => Arc::new(CheckedSchema::new(schema).untrusted()),
@@ -60,7 +61,7 @@ impl Registered {
         }
     }
 
-    /// Returns a tool that the program added, which may call everything until its toolsets are resolved.
+    /// Returns a tool that the program added; it may call every item until its toolsets are resolved.
     pub(in crate::plane::registry) fn from_tool(tool: FunctionTool, origin: Origin) -> Self {
         let mut arguments = CheckedSchema::new(&tool.parameters);
         if let Some(checked) = &tool.checked {
@@ -74,12 +75,13 @@ impl Registered {
             approval: tool.approval,
             on_unknown: tool.on_unknown,
             reconcile: tool.reconcile.clone(),
+            max_result: tool.max_result,
             summary: tool.summary.clone(),
             ..Self::new(&tool.name, &tool.description, origin, arguments, Code::Value(Arc::clone(&tool)))
         }
     }
 
-    /// Returns a linked tool under another name.
+    /// Returns a linked tool under an alias.
     pub(in crate::plane::registry) fn from_alias(alias: Alias, def: &'static ToolDef, origin: Origin) -> Self {
         let target = alias.target.as_str().into();
         let summary = def.summary.map(Arc::from);
@@ -104,6 +106,7 @@ impl Registered {
             replaced_effect: None,
             on_unknown: None,
             reconcile: None,
+            max_result: None,
             origin,
             timeout: None,
             declared: None,

@@ -1,4 +1,4 @@
-//! What the Rust types of the arguments decide.
+//! Properties of items that follow from the Rust types of the arguments.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ impl Registered {
         self.linked.map(|def| (def.samples)()).unwrap_or_default()
     }
 
-    /// Returns arguments that cannot be decoded as events show them: without what their types hide.
+    /// Returns the form in events of arguments that cannot be decoded: without values that their types hide.
     pub(crate) fn shown(&self, given: Value) -> Value {
         match self.linked {
             Some(def) => (def.shown)(given),
@@ -21,7 +21,7 @@ impl Registered {
         }
     }
 
-    /// Returns a field of an argument that its type reads but never writes, if there is one.
+    /// Returns a field of an argument that its type reads but never writes, if any.
     pub(crate) fn unwritten(&self) -> Option<&str> {
         self.linked.as_ref()?;
         self.unwritten.get_or_init(|| schema::unwritten(self.parameters())).as_deref()

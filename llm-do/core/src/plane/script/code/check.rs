@@ -16,7 +16,7 @@ pub(super) const FILE: &str = "code";
 /// Code without faults.
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// What the interpreter runs.
+    /// The program for the interpreter.
     pub(super) program: String,
     /// Whether it awaits its calls.
     pub(super) is_async: bool,
@@ -31,7 +31,7 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Adds code that ran; with `has_failed`, only a part of it.
+    /// Adds code that ran; with `has_failed`, only a part of it ran.
     pub(super) fn add(&mut self, code: &str, is_async: bool, has_failed: bool) {
         self.has_plain |= !is_async;
         if !has_failed {
@@ -39,7 +39,7 @@ impl Before {
             self.text.push('\n');
             return;
         }
-        // What follows code that raises would be out of reach, and so unchecked.
+        // Without this, the checker would treat code after an exception as unreachable, and not check it.
         self.text.push_str("try:\n");
         for line in code.lines() {
             self.text.extend(["    ", line, "\n"]);
@@ -57,10 +57,10 @@ pub(super) fn check(code: &str, before: &Before, callees: &Callees) -> Result<Ch
     let is_async = awaits(body);
     let dicts = classes::dict_classes(body);
     let names: Vec<_> = dicts.iter().map(|class| class.name.clone()).collect();
-    let stubs = Stubs::of(callees, is_async);
+    let stubs = Stubs::new(callees, is_async);
     let mut found = faults.in_file(FILE);
     let of_types = checker::check_after(FILE, code, &before.text, &stubs, &names);
-    // To the checker, results of earlier plain calls are coroutines too.
+    // The checker treats results of earlier plain calls as coroutines too.
     let is_wrong = |fault: &String| is_async && before.has_plain && fault.contains("CoroutineType");
     found.extend(of_types.into_iter().filter(|fault| !is_wrong(fault)));
     found.extend(nested_calls::faults(FILE, code, callees));
@@ -88,7 +88,7 @@ impl<'a> Visitor<'a> for Awaits {
     }
 }
 
-/// Returns the words for code that the interpreter does not accept.
+/// Returns the error for code that the interpreter does not support.
 pub(super) fn unsupported(exception: &MontyException) -> String {
     let (place, message) = read::unsupported(exception);
     at(FILE, place, message)

@@ -8,7 +8,7 @@ use monty::{MontyRepl, ReplFunctionCall, ReplProgress, ReplResolveFutures, ReplS
 use monty_types::{CompileOptions, ExcType, MontyException, PrintWriter, ResourceTracker};
 use serde_json::Value;
 
-use super::super::calls::{Answer, Call, Disposition, MadeCalls, RawCall, refusal};
+use super::super::calls::{Call, CallAnswer, Disposition, MadeCalls, RawCall, refusal};
 use super::super::checker::in_process;
 use super::super::large_stack::on_large_stack;
 #[cfg(unix)]
@@ -21,7 +21,7 @@ use super::protocol::{End, READY, Reply, Request, ToolData, VARIABLE};
 use super::script_child;
 use super::shown::bounded;
 
-/// Whether this program becomes an interpreter when it is started as one.
+/// Whether this program can run as an interpreter.
 static IS_PREPARED: AtomicBool = AtomicBool::new(false);
 
 /// Runs code for the process that started this one, and then exits; returns if the process is not an interpreter.
@@ -33,7 +33,7 @@ pub fn interpreter_process() {
         return;
     }
     limit_memory();
-    // The other side sees that the process has ended.
+    // The parent process detects that this process has ended.
     _ = on_large_stack(serve);
     std::process::exit(0);
 }
@@ -43,7 +43,7 @@ pub(super) fn is_prepared() -> bool {
     IS_PREPARED.load(Ordering::Relaxed)
 }
 
-/// Reads what to run, and runs it until the other side is gone.
+/// Reads the requests of the parent process, until it has ended.
 fn serve() -> Option<()> {
     let (mut input, mut output) = (stdin().lock(), stdout().lock());
     writeln!(output, "{READY}").and_then(|()| output.flush()).ok()?;
@@ -55,7 +55,7 @@ fn serve() -> Option<()> {
     }
 }
 
-/// Checks the types of scripts until the other side is gone.
+/// Checks the types of scripts, until the parent process has ended.
 fn check_types(
     mut input: StdinLock<'static>,
     mut output: StdoutLock<'static>,
@@ -72,7 +72,7 @@ fn check_types(
 #[cfg(unix)]
 fn limit_memory() {
     let limit = rustix::process::Rlimit { current: Some(MAX_PROCESS), maximum: Some(MAX_PROCESS) };
-    // A system without this limit still has that of time.
+    // A system without this limit still has the time limit.
     _ = rustix::process::setrlimit(rustix::process::Resource::As, limit);
 }
 
@@ -83,18 +83,18 @@ struct Process {
     input: StdinLock<'static>,
     output: StdoutLock<'static>,
     callees: Arc<Callees>,
-    /// Between two pieces of code.
+    /// `None` while code runs.
     session: Option<MontyRepl>,
     before: Before,
     printed: String,
-    /// The calls of the code that runs.
+    /// The calls of the running code.
     calls: MadeCalls,
 }
 
 type Progress = Result<ReplProgress, Box<ReplStartError>>;
 
 impl Process {
-    /// Begins with the tools of the code; `None` if two of them have one name.
+    /// Begins with the tools of the code; `None` if two tools have the same name.
     fn new(input: StdinLock<'static>, output: StdoutLock<'static>, tools: Vec<ToolData>) -> Option<Self> {
         let callees = Arc::new(Callees::new(tools.into_iter().map(ScriptCallee::from).collect()).ok()?);
         let tracker = ResourceTracker::new(limits::of_interpreter());
@@ -103,7 +103,7 @@ impl Process {
         Some(Self { input, output, callees, session, before: Before::default(), printed: String::new(), calls })
     }
 
-    /// Runs code until the other side is gone.
+    /// Runs code, until the parent process has ended.
     fn run(mut self) -> Option<()> {
         loop {
             let Request::Run(code) = read(&mut self.input)? else { return None };
@@ -141,7 +141,7 @@ impl Process {
         }
     }
 
-    /// Returns the end of code that an exception ended.
+    /// Returns the end of code that raised an exception.
     fn failed(&mut self, code: &str, checked: &Checked, failed: ReplStartError) -> End {
         let ReplStartError { repl, error } = failed;
         self.session = Some(repl);
@@ -153,7 +153,7 @@ impl Process {
         End::Failed(described(&error))
     }
 
-    /// Makes a call, or notes it until the code awaits it; `None` if the other side is gone.
+    /// Makes a call, or queues it until the code awaits it; `None` if the parent process has ended.
     fn call(&mut self, mut call: ReplFunctionCall) -> Option<Progress> {
         let raw = RawCall {
             function: std::mem::take(&mut call.function_name),
@@ -170,7 +170,7 @@ impl Process {
         Some(call.resume(result, self.out()))
     }
 
-    /// Makes the calls that the code awaits; `None` if the other side is gone.
+    /// Makes the calls that the code awaits; `None` if the parent process has ended.
     fn resolve(&mut self, futures: ReplResolveFutures) -> Option<Progress> {
         let (ids, calls) = self.calls.awaited(futures.pending_call_ids());
         let answers = self.ask(calls)?;
@@ -178,8 +178,8 @@ impl Process {
         Some(futures.resume(results, self.out()))
     }
 
-    /// Waits for the answers to calls; `None` if the other side is gone.
-    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<Answer>> {
+    /// Waits for the answers to calls; `None` if the parent process has ended.
+    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<CallAnswer>> {
         let calls = calls.into_iter().map(|call| (call.shown, call.arguments)).collect();
         self.reply(&Reply::Calls(calls))?;
         match read(&mut self.input)? {
@@ -197,13 +197,13 @@ impl Process {
     }
 }
 
-/// Writes to the other side; `None` if it is gone.
+/// Writes a reply; `None` if the parent process has ended.
 pub(super) fn write(output: &mut StdoutLock<'static>, reply: &Reply) -> Option<()> {
     let line = serde_json::to_string(reply).ok()?;
     writeln!(output, "{line}").and_then(|()| output.flush()).ok()
 }
 
-/// Reads what the other side asks for; `None` if it is gone.
+/// Reads a request; `None` if the parent process has ended.
 pub(super) fn read(input: &mut StdinLock<'static>) -> Option<Request> {
     let mut line = String::new();
     input.read_line(&mut line).ok().filter(|bytes| *bytes > 0)?;

@@ -1,4 +1,4 @@
-//! What a model reads about its tool `run_code`.
+//! The instructions of a model for its tool `run_code`.
 
 use super::super::names::Callees;
 use super::super::stubs::Stubs;
@@ -24,9 +24,9 @@ many calls; use loops, conditions and comprehensions, and compute in code what c
 # The functions that you can call.
 ";
 
-/// Returns what follows the instructions of a code-mode worker: the rules, the stubs of its tools and an example.
+/// Returns the text after the instructions of a code-mode worker: the rules, the stubs of its tools and an example.
 pub(super) fn rules(callees: &Callees) -> String {
-    let stubs = Stubs::of(callees, false).text();
+    let stubs = Stubs::new(callees, false).text();
     let example = callees.sorted().first().map_or("tool", |(name, _)| *name);
     format!(
         "\n{RULES}{stubs}```\n\nFor example, `results = [{example}(..) for item in items]`, and on the last line what you want to see of \

@@ -11,12 +11,13 @@ use super::super::limits::{MAX_LINE, MAX_PROCESS, MAX_TIME};
 use super::protocol::{READY, Reply, Request, VARIABLE};
 use crate::base::error::BoxError;
 
-/// How long the process may take for its first line.
+/// The timeout for the first line of the process.
 const START: Duration = Duration::from_secs(10);
-/// How long the process may compute, which is longer than the interpreter's own limit: then it does not check it.
+/// The timeout while the process computes. It is longer than the interpreter's own limit, so it applies only if that
+/// fails.
 const STALLED: Duration = Duration::from_secs(5 + MAX_TIME.as_secs());
 
-/// Why a process cannot go on.
+/// The reason why a process has ended.
 pub(super) type Ended = String;
 
 /// A process that runs code; it is killed when this is dropped.

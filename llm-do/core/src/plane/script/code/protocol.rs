@@ -1,21 +1,21 @@
-//! What the application and its interpreter process write to each other: one JSON value a line.
+//! The messages between the application and its interpreter process: one JSON value per line.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::calls::Answer;
+use super::super::calls::CallAnswer;
 use super::super::exception::Exception;
 use super::super::names::ScriptCallee;
 use crate::plane::script::Script;
 
-/// The variable that makes a process the interpreter of another.
+/// The environment variable that makes a process the interpreter of another process.
 pub(super) const VARIABLE: &str = "LLM_DO_INTERPRETER";
 /// The first line that the interpreter process writes.
 pub(super) const READY: &str = "\"llm-do interpreter 4\"";
 
-/// A tool, as the interpreter knows it.
+/// A tool, in the form for the interpreter.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct ToolData {
     shown: Arc<str>,
@@ -39,23 +39,23 @@ impl From<ToolData> for ScriptCallee {
     }
 }
 
-/// What the application asks of the interpreter.
+/// A request of the application to the interpreter.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Request {
-    /// The tools, before all code.
+    /// The tools, sent before all code.
     Tools(Vec<ToolData>),
     /// Code to check and to run.
     Run(String),
-    /// The answers to the calls that the code waits for, in their order.
-    Answers(Vec<Answer>),
-    /// A script to read, in place of tools and code: it is the function of this name in the text.
+    /// The answers to the pending calls of the code, in order.
+    Answers(Vec<CallAnswer>),
+    /// A script to read, sent instead of tools and code: the function with this name in the text.
     Script { function: String, text: String },
-    /// The tools of the script, to check it against.
+    /// The tools of the script, to check the script against them.
     Link(Vec<ToolData>),
     /// The arguments of a call of the script.
     Call(Value),
-    /// A script and its stubs, in place of tools and code: their types are checked, and those of more scripts.
+    /// A script and its stubs, sent instead of tools and code. Their types are checked, and those of later scripts.
     Types { text: String, module: String },
 }
 
@@ -84,17 +84,17 @@ impl From<&Script> for ScriptData {
     }
 }
 
-/// What the interpreter does.
+/// A reply of the interpreter.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
-    /// It waits for the answers to these calls of tools: their names, and the arguments.
+    /// The names and arguments of the calls whose answers it waits for.
     Calls(Vec<(Arc<str>, Value)>),
     /// The script, or its faults.
     Script(Result<ScriptData, Vec<String>>),
     /// The faults of the script with its tools.
     Linked(Vec<String>),
-    /// What the type checker reports, or why it failed.
+    /// The output of the type checker, or the reason of its failure.
     Types(Result<String, String>),
     /// The code has ended.
     Ended {
@@ -104,15 +104,15 @@ pub(super) enum Reply {
     },
 }
 
-/// How code ended.
+/// The end of code.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum End {
     /// The value of its last expression.
     Value(Value),
-    /// It was refused before anything ran.
+    /// The code was refused, and nothing ran.
     Refused(String),
-    /// An exception ended it, or it broke a rule.
+    /// An exception or a broken rule ended the code.
     Failed(String),
     /// An exception ended the script.
     Raised(Exception),

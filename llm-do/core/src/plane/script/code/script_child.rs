@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::super::calls::{Answer, Call};
+use super::super::calls::{Call, CallAnswer};
 use super::super::checker::in_process;
 use super::super::exception::Exception;
 use super::super::interpreter::{self, Ending, Step};
@@ -15,7 +15,7 @@ use super::super::{LinkedScript, Script};
 use super::child::{read, write};
 use super::protocol::{End, Reply, Request, ScriptData, ToolData};
 
-/// Reads a script, and runs it until the other side is gone.
+/// Reads a script, and runs its calls until the parent process has ended.
 pub(super) fn run(input: StdinLock<'static>, output: StdoutLock<'static>, function: &str, text: &str) -> Option<()> {
     let mut process = ScriptChild { input, output };
     let script = match Script::read(&format!("{function}.py"), function, text) {
@@ -44,7 +44,7 @@ struct ScriptChild {
 }
 
 impl ScriptChild {
-    /// Runs the script for one call; `None` if the other side is gone.
+    /// Runs the script for one call; `None` if the parent process has ended.
     fn call(&mut self, script: &Script, callees: &Arc<Callees>, arguments: Value) -> Option<()> {
         let running = interpreter::start(script.program(), vec![arguments], Arc::clone(callees), script.is_async);
         let mut running = match running {
@@ -57,7 +57,7 @@ impl ScriptChild {
                 Step::Printed(line) => printed.extend([&*line, "\n"]),
                 Step::Calls(calls) => {
                     let answers = self.ask(calls)?;
-                    // Without a receiver the script has ended, as the next step states.
+                    // Without a receiver the script has ended, which the next step reports.
                     _ = running.answers.send(answers);
                 }
                 Step::Ended(ended) => return self.end(printed, end_of(ended)),
@@ -66,7 +66,7 @@ impl ScriptChild {
         self.end(printed, End::Failed("the interpreter of the script panicked".to_owned()))
     }
 
-    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<Answer>> {
+    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<CallAnswer>> {
         self.reply(&Reply::Calls(calls.into_iter().map(|call| (call.shown, call.arguments)).collect()))?;
         match read(&mut self.input)? {
             Request::Answers(answers) => Some(answers),

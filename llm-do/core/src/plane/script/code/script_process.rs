@@ -1,4 +1,4 @@
-//! A script that a model wrote: a process of its own reads, checks and runs it, within limits of time and memory.
+//! A script that a model wrote: a separate process reads, checks and runs it, within limits of time and memory.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::super::calls::{self, Answer, Call};
+use super::super::calls::{self, Call, CallAnswer};
 use super::super::exception::{ScriptError, ended};
 use super::super::linked::check_type;
 use super::super::names::ScriptCallee;
@@ -16,10 +16,10 @@ use crate::base::error::{BoxError, CallError};
 use crate::declare::schema::CheckedSchema;
 use crate::plane::context::CallContext;
 
-/// After this many ends of its process, the script does not run any more.
+/// The maximum number of times that a limit ends the process; then the script does not run any more.
 const MAX_ENDS: u32 = 2;
 
-/// A script that runs in a process, which is started again after it was ended by a limit.
+/// A script that runs in a process, which is restarted after a limit ended it.
 #[derive(Debug)]
 pub(crate) struct ScriptProcess {
     program: Option<PathBuf>,
@@ -28,14 +28,14 @@ pub(crate) struct ScriptProcess {
     output: CheckedSchema,
     /// The tools that it may call, once it is linked.
     tools: OnceLock<Vec<ToolData>>,
-    state: Mutex<State>,
+    state: Mutex<ScriptProcessState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// `None` while a call runs, and after the process was ended.
+struct ScriptProcessState {
+    /// `None` while a call runs, and after the process was killed.
     process: Option<Process>,
-    /// How often a limit ended the process.
+    /// The number of times that a limit ended the process.
     ends: u32,
 }
 
@@ -45,7 +45,7 @@ impl ScriptProcess {
         Process::start(program).await.map(drop)
     }
 
-    /// Reads the function of this name; returns its faults, of which a limit may be one.
+    /// Reads the function with this name; returns its faults, which may include an exceeded limit.
     pub(crate) async fn read(
         program: Option<PathBuf>,
         function: &str,
@@ -60,7 +60,7 @@ impl ScriptProcess {
             text: text.to_owned(),
             output: CheckedSchema::new(&script.output).untrusted(),
             tools: OnceLock::new(),
-            state: Mutex::new(State { process: Some(process), ends: 0 }),
+            state: Mutex::new(ScriptProcessState { process: Some(process), ends: 0 }),
         };
         Ok((read, script))
     }
@@ -81,7 +81,7 @@ impl ScriptProcess {
 
     /// Runs the script as the call of `ctx`.
     pub(crate) async fn run(&self, ctx: &CallContext, arguments: Value) -> Result<Value, BoxError> {
-        // One call at a time, in the order of the calls.
+        // Calls run one at a time, in order.
         let mut state = self.state.lock().await;
         if state.ends >= MAX_ENDS {
             let text = format!("the script did not run, since it was ended {MAX_ENDS} times before");
@@ -127,7 +127,7 @@ impl ScriptProcess {
     }
 }
 
-/// Why a script cannot go on.
+/// The reason why a script cannot continue.
 enum Stopped {
     /// The error of a call ends the run.
     Call(CallError),
@@ -178,8 +178,8 @@ async fn answers(
     ctx: &CallContext,
     waiting: Vec<(std::sync::Arc<str>, Value)>,
     made: &mut Vec<CallError>,
-) -> Result<Vec<Answer>, CallError> {
-    // All that the script may call is read-only.
+) -> Result<Vec<CallAnswer>, CallError> {
+    // All callees of the script are read-only.
     let call = |(shown, arguments)| Call { shown, arguments, is_read_only: true };
     calls::make(ctx, waiting.into_iter().map(call).collect(), made).await
 }

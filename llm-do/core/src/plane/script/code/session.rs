@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::super::calls::{self, Answer, Call};
+use super::super::calls::{self, Call, CallAnswer};
 use super::super::exception::ScriptError;
 use super::super::names::{Callees, ScriptCallee};
 use super::instructions::rules;
@@ -21,7 +21,7 @@ use crate::plane::context::CallContext;
 const MAX_LISTED: usize = 20;
 const MAX_LISTED_BYTES: usize = 200;
 
-/// What a worker's code can call, and the program that runs it.
+/// The callees of a worker's code, and the program that runs it.
 #[derive(Debug)]
 pub(crate) struct CodeTool {
     tools: Vec<ToolData>,
@@ -34,12 +34,12 @@ pub(crate) struct CodeTool {
 #[derive(Debug, Default)]
 struct Session(Mutex<Option<CodeProcess>>);
 
-/// Code that ran to its end, as the journal keeps it.
+/// Code that ran to its end, in the form for the journal.
 #[derive(Debug, Deserialize, Serialize)]
 struct Ran {
     code: String,
-    /// The answers of its calls, each time that it waited for some.
-    answers: Vec<Vec<Answer>>,
+    /// The answers to its calls, one list for each time that it waited.
+    answers: Vec<Vec<CallAnswer>>,
 }
 
 impl CodeTool {
@@ -49,7 +49,7 @@ impl CodeTool {
         Ok(Self { tools: data, callees: Callees::new(tools)?, read_only })
     }
 
-    /// Returns what the model of a worker reads after its instructions.
+    /// Returns the text for the model of a worker after its instructions.
     pub(crate) fn rules(&self) -> String {
         rules(&self.callees)
     }
@@ -57,6 +57,7 @@ impl CodeTool {
     /// Runs code as the call of `ctx`, whose caller is the worker.
     pub(crate) async fn run(&self, ctx: &CallContext, code: &str) -> Result<Value, BoxError> {
         let own = Arc::new(Session::default());
+        ctx.origin_notes().set_model_code();
         let session = match ctx.caller() {
             Some(worker) => Arc::clone(worker.frame().extras_or_default().code.session.get_or_init(|| own))
                 .downcast::<Session>()
@@ -64,21 +65,21 @@ impl CodeTool {
             None => Some(own),
         };
         let session = session.ok_or("the worker's call has another session")?;
-        // One piece of code at a time, in the order of the calls.
+        // Pieces of code run one at a time, in order.
         let mut process = session.0.lock().await;
         let replayed = replayed_code(ctx);
         let is_first = process.is_none() && replayed.is_empty();
-        // Out of its place, so that a call that is dropped ends the process.
+        // The process is removed from the session, so that dropping the call kills the process.
         let mut running = match process.take() {
             Some(running) => running,
             None => CodeProcess::start(&self.tools).await?,
         };
-        let mut calls = Calls { ctx, read_only: &self.read_only, made: Vec::new(), answers: Vec::new() };
+        let mut calls = SessionCalls { ctx, read_only: &self.read_only, made: Vec::new(), answers: Vec::new() };
         let ended = match running.repeat(replayed).await {
             Ok(()) => running.run(code, &mut calls).await,
             Err(stopped) => Err(stopped),
         };
-        let Calls { made, answers, .. } = calls;
+        let SessionCalls { made, answers, .. } = calls;
         match ended {
             Ok((printed, end)) => {
                 *process = Some(running);
@@ -96,41 +97,42 @@ impl CodeTool {
     }
 }
 
-/// Takes the code that the worker's earlier calls ran, whose results a journal replayed: this process has not run it yet.
+/// Removes and returns the code of earlier calls of the worker whose results a journal replayed; this process has not
+/// run it.
 fn replayed_code(ctx: &CallContext) -> Vec<Ran> {
     let replayed = ctx.caller().and_then(|worker| worker.frame().extras()?.code.replayed.get());
     let replayed = replayed.map(|mut replayed| std::mem::take(&mut *replayed)).unwrap_or_default();
     replayed.iter().filter_map(|ran| serde_json::from_str(ran).ok()).collect()
 }
 
-/// Keeps code that ran, with the answers of its calls, for the journal's record of the call.
-fn keep_for_journal(ctx: &CallContext, code: &str, answers: Vec<Vec<Answer>>, end: &End) -> Result<(), BoxError> {
+/// Stores code that ran, with the answers to its calls, for the journal's record of the call.
+fn keep_for_journal(ctx: &CallContext, code: &str, answers: Vec<Vec<CallAnswer>>, end: &End) -> Result<(), BoxError> {
     if ctx.journal().is_none() || matches!(end, End::Refused(_)) {
         return Ok(());
     }
     let ran = serde_json::to_string(&Ran { code: code.to_owned(), answers })?;
-    // Set once: a call runs one piece of code.
+    // Set only once, since a call runs one piece of code.
     _ = ctx.frame().extras_or_default().effects.ran_code.set(ran);
     Ok(())
 }
 
-/// A call that code made, for its model.
+/// A call that code made, as shown to its model.
 struct Made {
     call: String,
     result: String,
 }
 
 /// Makes the calls of one piece of code.
-struct Calls<'a> {
+struct SessionCalls<'a> {
     ctx: &'a CallContext,
     read_only: &'a BTreeSet<Arc<str>>,
     made: Vec<Made>,
-    answers: Vec<Vec<Answer>>,
+    answers: Vec<Vec<CallAnswer>>,
 }
 
-impl Calls<'_> {
+impl SessionCalls<'_> {
     /// Makes calls that the code waits for together. An error that ends the run is returned.
-    async fn make(&mut self, calls: Vec<(Arc<str>, Value)>) -> Result<Vec<Answer>, CallError> {
+    async fn make(&mut self, calls: Vec<(Arc<str>, Value)>) -> Result<Vec<CallAnswer>, CallError> {
         let call = |(shown, arguments)| {
             let is_read_only = self.read_only.contains(&shown);
             Call { shown, arguments, is_read_only }
@@ -142,14 +144,14 @@ impl Calls<'_> {
             .collect();
         let mut raised = Vec::new();
         let answers = calls::make(self.ctx, calls, &mut raised).await?;
-        // The code is the model's: it does not go on either.
+        // The code is from the model, so it does not continue either.
         if let Some(stopped) = raised.into_iter().find(CallError::is_stopped) {
             return Err(stopped);
         }
         for (call, answer) in texts.into_iter().zip(&answers) {
             let result = match answer {
-                Answer::Value(value) => value.to_string(),
-                Answer::Exception(kind, text) => format!("{kind}: {text}"),
+                CallAnswer::Value(value) => value.to_string(),
+                CallAnswer::Exception(kind, text) => format!("{kind}: {text}"),
             };
             self.made.push(Made { call, result: clipped(&result) });
         }
@@ -158,7 +160,7 @@ impl Calls<'_> {
     }
 }
 
-/// Why a process cannot go on.
+/// The reason why a process cannot continue.
 enum Stopped {
     /// The error of a call ends the run.
     Call(CallError),
@@ -176,8 +178,8 @@ impl CodeProcess {
         Ok(Self(process))
     }
 
-    /// Runs code to its end, and makes its calls; returns what it printed.
-    async fn run(&mut self, code: &str, calls: &mut Calls<'_>) -> Result<(String, End), Stopped> {
+    /// Runs code to its end, and makes its calls; returns its output.
+    async fn run(&mut self, code: &str, calls: &mut SessionCalls<'_>) -> Result<(String, End), Stopped> {
         self.send(&Request::Run(code.to_owned())).await?;
         loop {
             match self.next().await? {
@@ -191,7 +193,7 @@ impl CodeProcess {
         }
     }
 
-    /// Runs code again that ran in another process, with the answers that its calls got there.
+    /// Repeats code that ran in another process, with the answers that its calls had there.
     async fn repeat(&mut self, replayed: Vec<Ran>) -> Result<(), Stopped> {
         for Ran { code, answers } in replayed {
             self.send(&Request::Run(code)).await?;
@@ -217,7 +219,7 @@ fn unexpected() -> Stopped {
     Stopped::Process("its process wrote what nothing asked for".to_owned())
 }
 
-/// Returns what the model sees of code that ended.
+/// Returns the text for the model about code that ended.
 fn shown(printed: &str, end: End, made: &[Made]) -> Result<Value, BoxError> {
     let printed = clipped_to(printed, MAX_SHOWN);
     match end {

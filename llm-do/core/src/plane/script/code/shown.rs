@@ -1,4 +1,4 @@
-//! What a model sees of the values and the output of its code.
+//! The form in which a model sees the values and the output of its code.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The check of types in a process of its own, within limits of time and memory: the types of a short script can take hours.
+//! The check of types in a separate process, within limits of time and memory: the types of a short script can take
+//! hours.
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -8,7 +9,7 @@ use super::child::is_prepared;
 use super::process::Process;
 use super::protocol::{Reply, Request};
 
-/// After this many ends of its process, no more scripts are checked.
+/// The maximum number of times that a limit ends the process; then no more scripts are checked.
 const MAX_ENDS: u32 = 2;
 
 /// Checks the types of scripts: in a process, if this program can be started as an interpreter.
@@ -16,17 +17,17 @@ const MAX_ENDS: u32 = 2;
 /// It must be created and dropped outside of an async runtime.
 #[derive(Debug, Default)]
 pub(crate) struct TypeProcess {
-    /// `None` before the first check, and after the process was ended.
+    /// `None` before the first check, and after the process was killed.
     started: Option<(Process, Runtime)>,
-    /// How often a limit ended the process.
+    /// The number of times that a limit ended the process.
     ends: u32,
 }
 
 impl TypeProcess {
-    /// Returns what the checker reports of a script and its stubs; an error if it takes too much time or memory.
+    /// Returns the output of the checker for a script and its stubs; an error if it takes too much time or memory.
     pub(crate) fn check(&mut self, text: &str, module: &str) -> Result<String, String> {
         if !is_prepared() {
-            // Nothing ends a check in this process.
+            // In this process, a check cannot be stopped.
             type_size::check(text)?;
             return in_process(text, module);
         }

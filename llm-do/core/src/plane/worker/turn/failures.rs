@@ -1,4 +1,4 @@
-//! How often equal calls, invalid arguments and the output failed in a row, and equal calls were denied.
+//! Counts consecutive failures of equal calls, of invalid arguments and of the output, and denials of equal calls.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::CallResult;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::journal::digest;
 
-/// In how many turns equal calls may be denied: a model that still repeats them does not read the answers.
+/// The maximum number of turns in which equal calls may be denied; a model that still repeats them ignores the answers.
 const MAX_DENIALS: u32 = 3;
 
 /// Why a call failed.
@@ -22,35 +22,38 @@ pub(crate) struct CallFault {
     pub(crate) is_invalid: bool,
 }
 
-/// Who refused a call.
+/// Why a call was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The approver, the approval mode or a rule.
     Denied,
     ByGuard,
+    /// A message to the run interrupted the turn before the call.
+    Interrupted,
 }
 
-/// Failures since the last success, by tool name; those of the output by the name of its tool.
+/// Failures since the last success, by tool name; failures of the output have the name of its tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Failures(BTreeMap<String, ToolFailures>);
 
-/// In how many turns of a call equal calls were denied, by tool name and digest of the arguments; no success resets it.
+/// The number of turns in which equal calls were denied, by tool name and digest of the arguments; no success resets
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Denials(BTreeMap<String, BTreeMap<String, u32>>);
 
 /// The failures of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct ToolFailures {
-    /// Calls in a row that did not reach the tool: with invalid arguments, or of an unknown name.
+    /// Consecutive calls that did not reach the tool: with invalid arguments, or of an unknown name.
     #[serde(default)]
     invalid: u32,
-    /// Calls that the tool failed, by the digest of their arguments: a failure with other arguments is another one.
+    /// Calls that failed in the tool, by the digest of their arguments.
     #[serde(default)]
     equal: BTreeMap<String, u32>,
 }
 
 impl Failures {
-    /// Counts the failures of one turn, equal ones at most once: the model learns of all of them at the same time.
+    /// Counts the failures of one turn. Equal failures count once, since the model sees all of them together.
     ///
     /// Returns the reason to give up if a failure happened more than `retries` times.
     pub(super) fn count(&mut self, calls: &[ToolCall], outcomes: &[CallResult], retries: u32) -> Option<String> {
@@ -99,7 +102,7 @@ impl Failures {
 }
 
 impl Denials {
-    /// Counts the denials of one turn, equal ones at most once; returns the reason to give up if there were too many.
+    /// Counts the denials of one turn. Equal denials count once. Returns the reason to give up if there were too many.
     pub(super) fn count(&mut self, calls: &[ToolCall], outcomes: &[CallResult]) -> Option<String> {
         let mut denied = BTreeMap::new();
         for (CallResult { result, fault, refusal, .. }, call) in outcomes.iter().zip(calls) {

@@ -22,7 +22,7 @@ fn call_result(call: &ToolCall) -> CallResult {
     let is_bad = call.id == "bad";
     let result = ToolResult::new(call, "c").with_error(is_bad);
     let fault = is_bad.then(|| CallFault { text: "c".to_owned(), is_invalid: false });
-    CallResult { result, fault, refusal: None, loaded: None }
+    CallResult { result, fault, refusal: None, loaded: Vec::new() }
 }
 
 /// Runs the answers in order, with `between` applied to the state at each step; returns all states but the first.
@@ -86,4 +86,20 @@ fn a_call_is_made_if_its_arguments_are_complete_or_the_finish_reason_is_known() 
         assert_eq!(reason, None, "{finish:?}");
         assert!(matches!(turns.step(), Step::Call(calls) if calls[0].name == "good"), "{finish:?}");
     }
+}
+
+#[test]
+fn an_interrupted_answer_is_continued_if_its_message_was_lost() {
+    let interrupted = |parts| Response::new("m", parts, Usage::default()).with_finish(FinishReason::Interrupted);
+    let new = || Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
+    let mut turns = new();
+    let text = ResponsePart::Text { text: "Half".to_owned() };
+    assert_eq!(turns.handle_response(interrupted(vec![text]), &output()), None);
+    turns.join(&[]);
+    assert!(matches!(turns.step(), Step::Request(messages) if messages[2] == Message::user(CONTINUE)));
+
+    let mut turns = new();
+    assert_eq!(turns.handle_response(interrupted(Vec::new()), &output()), None);
+    turns.join(&[]);
+    assert!(matches!(turns.step(), Step::Request(messages) if messages.len() == 1), "nothing had arrived");
 }

@@ -1,4 +1,4 @@
-//! Who decides about calls, and what guards may change or refuse.
+//! The approvals and the guards of a session.
 
 use std::sync::Arc;
 
@@ -77,7 +77,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets whether a denied call ends the run. Default: false, the model that made the call gets the reason and goes on.
+    /// Sets whether a denied call ends the run. Default: false, the model that made the call receives the reason and
+    /// continues.
     ///
     /// The model gets `{"error", "tool_name", "error_type": "permission"}` as the result of the call. That holds for a denial
     /// of the approver, for one of [`ApprovalMode::RejectAll`], and for a call that a rule [blocks](crate::plane::approval::Rule::Blocked).
@@ -120,7 +121,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets what is done about a call that began and whose outcome is not known, such as after its process died in it. Default:
+    /// Sets what happens to a call that began and has an unknown outcome, such as after its process died in it. Default:
     /// [`OnUnknown::Ask`].
     ///
     /// It applies to tools that are neither `read_only` nor `idempotent`, and for which neither a

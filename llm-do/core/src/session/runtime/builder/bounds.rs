@@ -12,10 +12,10 @@ use crate::base::usage::Limits;
 impl RuntimeBuilder {
     /// Sets the maximum number of nested workers. Default: 5.
     ///
-    /// Only calls of workers count, with those of [`llm_ask`](crate::plane::context::CallContext::llm_ask) and
-    /// [`llm_agent`](crate::plane::context::CallContext::llm_agent); tools and entries between them do not. Calls of any kind may be nested 300
-    /// deep, at any depth of workers: enough for 100 workers with two other calls between each. A run under another run counts as
-    /// one more call.
+    /// Only calls of workers count, including those of [`llm_ask`](crate::plane::context::CallContext::llm_ask) and
+    /// [`llm_agent`](crate::plane::context::CallContext::llm_agent); tools and entries between them do not. Calls of any kind may be
+    /// nested 300 deep, at any depth of workers: enough for 100 workers with two other calls between each. A nested run
+    /// counts as one more call.
     ///
     /// Calls that are nested deeper than 16 are polled on a thread with a larger stack. The thread-local and task-local values of
     /// the thread of their callers are not set there.
@@ -24,14 +24,15 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many tools a worker's requests may contain. Default: 40.
+    /// Sets the maximum number of tools in a worker's requests. Default: 40.
     ///
-    /// A worker that declares more gets the tools `search_tools` and `load_tool` instead. Its model finds a tool by words of
-    /// its name and description, and loads it; the tool is in each later request of the conversation, after those that were there
-    /// before, so that providers can cache the requests. Each declared tool can be called as before.
+    /// A worker with more declared tools has the tools `search_tools` and `load_tool` instead. Its model finds a tool
+    /// by words of its name and description, and loads it. The tool is appended to each later request of the
+    /// conversation, so that providers can cache the requests. Each declared tool can still be called.
     ///
-    /// Where the model's provider [searches tools](llm_do_providers::Profile::tool_search) itself, it gets all declared tools, and the
-    /// model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with `tool_search: false` turns that off.
+    /// If the model's provider [searches tools](llm_do_providers::Profile::tool_search) itself, it receives all declared
+    /// tools, and the model searches there; a [row of capabilities](llm_do_providers::CapabilityTable) with
+    /// `tool_search: false` turns that off.
     ///
     /// # Examples
     ///
@@ -67,16 +68,62 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many calls of one turn may run concurrently. Default: 16.
+    /// Sets the maximum number of concurrent calls in one turn. Default: 16.
     ///
     /// The calls that a model makes in one answer run together if all of them are `read_only`: calls of tools, and of workers whose
     /// [effect](crate::declare::tool::Effect) follows from their tools. So do neighboring calls that a script or the code of a model awaits together.
     /// Other calls run one after another. With 1, all calls do.
     ///
-    /// It counts the calls of each caller: workers that run together may each have as many calls of their own. Limits of usage are
-    /// checked before each request, so requests in flight may exceed them together by what they use.
+    /// It applies to each caller: concurrent workers may each have as many calls. Usage limits are checked before each
+    /// request, so concurrent requests may exceed them together by their own usage.
     pub fn max_concurrent_calls(mut self, calls: NonZeroUsize) -> Self {
         self.config.max_concurrent_calls = calls;
+        self
+    }
+
+    /// Sets how many bytes of a tool's result a worker's model gets, at least 1,024; a worker with a `max_result` has its own, and of a
+    /// tool with one the lower of both applies. Default: 65,536, or an eighth of the [window](llm_do_providers::Profile::window) of a smaller
+    /// model, at 4 bytes for a token.
+    ///
+    /// Of a longer result, or error, the model gets the beginning and the end, with how much is left out and a handle. The whole
+    /// stays in the run: from then on, requests have the tools `result_read`, which returns a part that begins at a byte, and
+    /// `result_search`, which finds a text. They need no approval, and do not count as calls. Functions, scripts and code of models get each
+    /// result as a whole; events and journals have it as a whole too. With [`u64::MAX`], nothing is shortened.
+    ///
+    /// A run keeps such results until it ends, and a chat until it is dropped, each once: 8 MiB in memory, and up to 1 GiB in a
+    /// temporary file without a name. A resumed run has them again. A chat that is loaded has none of its earlier ones: their
+    /// handles return an error to call the tool again.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::json;
+    /// use llm_do::testing::ScriptedModel;
+    ///
+    /// /// Read the log.
+    /// #[tool(effect = read_only)]
+    /// fn read_log() -> String {
+    ///     "all is well\n".repeat(1_000) + "disk full\n" + &"all is well\n".repeat(1_000)
+    /// }
+    ///
+    /// /// Find out what went wrong.
+    /// #[worker(toolsets = [read_log])]
+    /// async fn diagnose(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let script = ScriptedModel::new().call("read_log", json!({})).text("Nothing, as far as I see.");
+    /// let runtime = Runtime::builder().max_result(2_000).force_model(script.clone()).build()?;
+    /// runtime.run(diagnose { input: "Why does it stop?".into() }).await?;
+    /// let asked = script.requests();
+    /// assert!(asked[1].last_text().contains("22330 of 24010 bytes, from byte 1260 on; read it with `result_read`"));
+    /// assert_eq!(&*asked[1].tools[1].name, "result_read");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_result(mut self, bytes: u64) -> Self {
+        self.config.max_result = Some(bytes);
         self
     }
 

@@ -1,4 +1,4 @@
-//! Which linked items a runtime has, and the workers and tools that are added to them.
+//! The linked items of a runtime, and the workers and tools that a program adds.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ impl RuntimeBuilder {
         Ok((self, workers))
     }
 
-    /// Adds what the files of a project define.
+    /// Adds the items that the files of a project define.
     #[cfg(feature = "project")]
     pub(crate) fn with_files(mut self, workers: Vec<(WorkerSpec, Origin)>, aliases: Vec<(Alias, Origin)>) -> Self {
         self.contents.workers.extend(workers);
@@ -77,19 +77,19 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Adds what files of other programs define and cannot be used: an error only where something names it.
+    /// Adds the items in files of other programs that cannot be used: they are an error only where an item names them.
     #[cfg(feature = "project")]
     pub(crate) fn leaving_out(mut self, left_out: Vec<LeftOut>) -> Self {
         self.contents.left_out.extend(left_out);
         self
     }
 
-    /// Takes only these linked tools, workers, entries and toolsets, with everything that they declare, directly or
-    /// not. Default: everything that is linked.
+    /// Includes only these linked tools, workers, entries and toolsets, with all of their direct and indirect
+    /// declarations. Default: everything that is linked.
     ///
-    /// For a session over a part of the program, such as a library that has a runtime of its own: state, models and
-    /// names of the other items are not needed. What an item that declares nothing calls must be named too. Workers and
-    /// tools that are added to this builder are always included, with what they declare. Repeated calls add names.
+    /// For a session over a part of the program, such as a library with its own runtime: the state, models and names of
+    /// the other items are not required. The callees of an item without a declaration must be named too. Workers and
+    /// tools that are added to this builder are always included, with their declarations. Repeated calls add names.
     ///
     /// # Examples
     ///
@@ -153,7 +153,7 @@ impl RuntimeBuilder {
     }
 }
 
-/// Returns where the program adds an item.
+/// Returns the location where the program adds an item.
 #[track_caller]
 pub(super) fn caller() -> Origin {
     let caller = std::panic::Location::caller();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm_do_providers::{CapabilityTable, Model, PriceTable, Settings};
 
 use super::RuntimeBuilder;
-use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::history_processor::{Compaction, HistoryProcessor};
 use crate::plane::model_choice::{ModelChoice, SessionModel};
 
 /// The environment variable with the model of workers that declare none.
@@ -20,14 +20,14 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets the model of workers that declare none; errors name the setting.
+    /// Sets the model of workers that declare none; `setting` is its name in errors.
     #[doc(hidden)]
     pub fn model_set_by(mut self, name: String, setting: String) -> Self {
         self.model = Some(SessionModel { name, set_by: setting.into() });
         self
     }
 
-    /// Has these workers use the model that is set in place of the one that they declare.
+    /// Sets the workers that use the session's model in place of the one that they declare.
     #[doc(hidden)]
     pub fn override_models_of(mut self, workers: &[String]) -> Self {
         self.overridden.extend(workers.iter().cloned());
@@ -76,6 +76,23 @@ impl RuntimeBuilder {
     /// Adds a processor that may change the history before each request of a worker, after those added before.
     pub fn history_processor(mut self, processor: impl HistoryProcessor + 'static) -> Self {
         Arc::make_mut(&mut self.config.processors).push(Arc::new(processor));
+        self
+    }
+
+    /// Sets how the histories of workers are kept within the windows of their models; `None` turns it off. Default:
+    /// [`Compaction::at(0.8).keep(0.4)`](Compaction::at).
+    ///
+    /// The size of a request is estimated from what the provider counted for the last one, and what is new. Before a request that
+    /// would be too large, the long results of the old part are shortened: the run keeps them whole, as it does
+    /// [long results](Self::max_result). If that is too little, a worker summarizes the old part. Nothing happens while the window is
+    /// not [known](llm_do_providers::Profile::window), with shares.
+    ///
+    /// If a provider refuses a request as too long all the same, also with an unknown window, the history is compacted to half its
+    /// size, once, and the request is sent again.
+    ///
+    /// Each conversation is compacted on its own: that of each root worker of a chat, each thread, each call of many turns.
+    pub fn compaction(mut self, compaction: impl Into<Option<Compaction>>) -> Self {
+        self.config.compaction = compaction.into().map(Arc::new);
         self
     }
 

@@ -1,18 +1,18 @@
-//! Who sees what happens: sinks, the clock of events, shadows.
+//! Observation of runs: sinks, the clock of events, shadows.
 
 use std::sync::Arc;
 
 use super::RuntimeBuilder;
 use crate::base::clock::Clock;
+use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Callback, Event, EventSink};
 use crate::plane::dispatch::Shadow;
 
 impl RuntimeBuilder {
     /// Adds a sink, which receives all events.
     ///
-    /// It is called on a thread of its own, unless it chooses otherwise, so runs do not wait for it: see
-    /// [`EventSink`]. Dropping the last clone of the runtime waits until the sink has processed its events, at most 2
-    /// seconds.
+    /// It is called on a separate thread, unless it chooses otherwise, so runs do not wait for it: see [`EventSink`].
+    /// Dropping the last clone of the runtime waits until the sink has processed its events, at most 2 seconds.
     pub fn sink(self, sink: impl EventSink + 'static) -> Self {
         self.shared_sink(Arc::new(sink))
     }
@@ -23,7 +23,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Adds a closure as a sink: calls `f` with each event, on a thread of its own.
+    /// Adds a closure as a sink: calls `f` with each event, on a separate thread.
     ///
     /// ```standalone_crate
     /// use std::sync::{Arc, Mutex};
@@ -78,9 +78,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets how many events may wait for a sink that is called on a thread of its own. Default: 4,096.
+    /// Sets the maximum number of events that wait for a sink that is called on a separate thread. Default: 4,096.
     ///
-    /// Once as many wait, new events are dropped until half of the queue is free; an
+    /// Once the queue is full, new events are dropped until half of it is free; an
     /// [`EventKind::Dropped`](crate::observe::event::EventKind::Dropped) reports how many are missing.
     pub fn sink_capacity(mut self, events: usize) -> Self {
         self.config.sink_capacity = events;
@@ -93,19 +93,25 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Lets code answer the calls of a worker that it is sure of: `tool` is called first, and `worker` answers where the tool
-    /// fails or abstains by [`Unsure`](crate::base::error::Unsure). Default: none.
+    /// Lets code answer the calls of a worker if it is sure of the answer: `tool` is called first, and `worker` answers
+    /// if the tool fails or abstains with [`Unsure`](crate::base::error::Unsure). Default: none.
     ///
-    /// Callers call the worker as before, by type or by name. The tool takes the worker's arguments, and its result must be one
-    /// that the worker may return: any other is a failure. Both names are registered names.
+    /// A worker that is defined at run time can name the tool itself: `hybrid: TOOL` in its file, or [`WorkerSpec::hybrid`]. The tool that
+    /// is named here takes precedence.
+    ///
+    /// Callers still call the worker, by type or by name. The tool takes the worker's arguments, and its result must be
+    /// valid for the worker; an invalid result is a failure. Both names are registered names.
     ///
     /// - The tool's call is a call on the plane below the worker's: by its own rules it may need approval, and it is limited,
     ///   journaled and reported. [`EventKind::Hybrid`](crate::observe::event::EventKind::Hybrid) reports whether it answered.
-    /// - What ends a run ends it here too: a denial, a limit, a cancellation. The worker needs a model in any case.
-    /// - A call whose outcome is [unknown](crate::base::error::CallError::OutcomeUnknown) fails with that error: the worker does not answer, since it may
-    ///   make an effect again.
-    /// - In a thread, or with earlier messages, the worker answers without asking the tool, since the answer depends on more than the
-    ///   arguments. An answer of code is not added to the history of a root call.
+    /// - Errors that end a run end it here too: a denial, a limit, a cancellation. The worker needs a model in any
+    ///   case.
+    /// - A call with an [unknown](crate::base::error::CallError::OutcomeUnknown) outcome fails with that error: the
+    ///   worker does not answer, since it may repeat an effect.
+    /// - With earlier messages, those of a thread too, the worker answers without asking the tool, since the answer depends on more than
+    ///   the arguments. An answer of code joins the chat or the thread as one of the worker: the next message continues it. It is
+    ///   not in the history of a root call without a chat.
+    /// - A tool whose arguments or results cannot be those of the worker is an error when the runtime is built, with both signatures.
     /// - A [shadow](Self::shadow) of the tool runs the worker itself, so that `Shadow::of(tool, worker)` checks the answers of code.
     ///
     /// # Examples
@@ -139,6 +145,37 @@ impl RuntimeBuilder {
     pub fn hybrid(mut self, worker: impl Into<String>, tool: impl Into<String>) -> Self {
         self.hybrids.push((worker.into(), tool.into()));
         self
+    }
+
+    /// Has a worker answer alone, although its file or its [`WorkerSpec`] names a tool that answers first.
+    pub fn without_hybrid(mut self, worker: impl Into<String>) -> Self {
+        self.without_hybrids.push(worker.into());
+        self
+    }
+
+    /// Sets the tool that answers first, or none, in place of what code and files name.
+    #[doc(hidden)]
+    pub fn replace_hybrid(mut self, worker: &str, tool: Option<&str>) -> Self {
+        self.hybrids.retain(|(other, _)| other != worker);
+        match tool {
+            Some(tool) => self.hybrid(worker, tool),
+            None => self.without_hybrid(worker),
+        }
+    }
+
+    /// Adds what a worker that is defined at run time names: the tool that answers first, and the one that it is compared with. What the
+    /// builder has of the worker comes before.
+    pub(super) fn add_pairs(&mut self, worker: &WorkerSpec) {
+        let name = worker.name();
+        let is_decided = self.without_hybrids.iter().any(|other| other == name)
+            || self.hybrids.iter().any(|(other, _)| other == name);
+        if let Some(tool) = worker.hybrid.as_ref().filter(|_| !is_decided) {
+            self.hybrids.push((name.to_owned(), tool.clone()));
+        }
+        let Some((with, every)) = &worker.shadow else { return };
+        let answers_first = self.hybrids.iter().any(|(other, tool)| other == name && tool == with);
+        let shadow = if answers_first { Shadow::of(with, name) } else { Shadow::of(name, with) };
+        self.shadows.push(shadow.every(*every));
     }
 
     /// Adds a shadow, which runs a worker alongside a tool in the background and reports whether they agree. Default:

@@ -1,4 +1,4 @@
-//! Tools of sources that are asked when the runtime is built.
+//! Sources of tools, which are queried when the runtime is built.
 
 use std::collections::BTreeSet;
 #[cfg(feature = "mcp")]
@@ -20,33 +20,34 @@ use crate::plane::tool_source::{LoadedTools, ToolSource};
 #[cfg(feature = "mcp")]
 use crate::session::runtime::BuildError;
 
-/// Runs something that takes long, and shows what is waited for.
+/// Runs an operation that takes long, and shows the reason of the wait.
 pub(crate) type WaitNotice = fn(&str, &mut dyn FnMut());
 
 impl RuntimeBuilder {
-    /// Adds a source of tools, which is asked when the runtime is built.
+    /// Adds a source of tools, which is queried when the runtime is built.
     #[cfg(feature = "mcp")]
     #[track_caller]
     pub(crate) fn tool_source(self, source: impl ToolSource + 'static) -> Self {
         self.tool_source_from(source, caller())
     }
 
-    /// Adds a source of tools of this origin.
+    /// Adds a source of tools with an origin.
     #[cfg(feature = "mcp")]
     pub(crate) fn tool_source_from(mut self, source: impl ToolSource + 'static, origin: Origin) -> Self {
         self.sources.push((Arc::new(source), origin));
         self
     }
 
-    /// Returns what the sources left out, and the rules of the policy that approve nothing, once the items are collected.
+    /// Returns the warnings of the sources, and the rules of the policy that approve nothing, once the items are
+    /// collected.
     #[doc(hidden)]
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Asks the sources for all that they list, instead of adding their tools; sources of other programs' files that cannot be used are
-    /// left out.
+    /// Queries the full listings of the sources, instead of adding their tools; unusable sources from other programs'
+    /// files are left out.
     #[cfg(feature = "mcp")]
     #[doc(hidden)]
     pub fn load_listings(&mut self) -> Result<(Vec<Listing>, Vec<LeftOut>), BuildError> {
@@ -62,13 +63,13 @@ impl RuntimeBuilder {
         if faults.is_empty() { Ok((listings, left_out)) } else { Err(BuildError::Sources(faults)) }
     }
 
-    /// Has only the sources of files asked that runs of these items can need; other tools are missing. Default: all.
+    /// Limits the sources of files to those that runs of these items can need; other tools are missing. Default: all.
     #[doc(hidden)]
     pub fn for_runs_of(&mut self, roots: impl IntoIterator<Item: Into<String>>) {
         self.roots = Some(roots.into_iter().map(Into::into).collect());
     }
 
-    /// Sets what shows that a source is waited for. Default: nothing.
+    /// Sets the function that shows the wait for a source. Default: none.
     #[doc(hidden)]
     pub fn wait_notice(&mut self, notice: WaitNotice) {
         self.wait_notice = Some(notice);
@@ -76,12 +77,13 @@ impl RuntimeBuilder {
 
     /// Adds the tools of the sources; returns the faults of those that cannot be used.
     ///
-    /// A source of another program's file is left out with a warning, and an error only where something names it.
+    /// An unusable source from another program's file is left out with a warning; it is an error only where an item
+    /// names it.
     pub(super) fn load_sources(&mut self, contents: &mut Contents) -> Vec<String> {
         let reached = self.roots.as_deref().and_then(|roots| contents.reached_from(roots));
         let (needed, others): (Vec<_>, Vec<_>) =
             self.sources.iter().partition(|(source, origin)| is_needed(source.as_ref(), origin, reached.as_ref()));
-        // Concurrently: all begin before the first is waited for.
+        // All queries begin before the first is awaited, so that they run concurrently.
         for (source, _) in &needed {
             source.begin(&self.config.project_root);
         }
@@ -112,7 +114,7 @@ impl RuntimeBuilder {
     }
 }
 
-/// Returns whether a source is asked: one of a file only if a run can need it.
+/// Returns whether a source is queried. A source from a file is queried only if a run can need it.
 fn is_needed(source: &dyn ToolSource, origin: &Origin, reached: Option<&BTreeSet<String>>) -> bool {
     let (Origin::File(_), Some(reached)) = (origin, reached) else { return true };
     let (own, foreign) = (source.toolset(), foreign_tool_name(&[source.name()]));
@@ -127,7 +129,7 @@ fn load(source: &dyn ToolSource, notice: Option<WaitNotice>) -> Result<LoadedToo
     loaded.unwrap_or_else(|| source.load())
 }
 
-/// Returns the toolset of a source whose tools are not known.
+/// Returns the toolset of a source whose tools are unknown.
 fn absent(source: &dyn ToolSource, origin: &Origin) -> Group {
     let name: Arc<str> = source.toolset().into();
     let description = "Its tools are not known: its server was not needed, or could not be used.".to_owned();
@@ -135,7 +137,7 @@ fn absent(source: &dyn ToolSource, origin: &Origin) -> Group {
     Group { name, description, tools: Vec::new(), foreign, origin: origin.clone(), is_absent: true }
 }
 
-/// Returns what is left out with a source that cannot be used.
+/// Returns the left-out item for a source that cannot be used.
 fn unusable(source: &dyn ToolSource, origin: &Origin, fault: &str) -> LeftOut {
     LeftOut { names: vec![source.toolset()], reason: format!("{origin}: left out: {fault}"), is_fault: true }
 }

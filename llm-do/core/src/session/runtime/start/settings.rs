@@ -20,7 +20,7 @@ use crate::plane::user_input::InputHandler;
 impl<T, C> Start<T, C> {
     /// Adds a sink that receives the events of this run, in addition to the sinks of the runtime.
     ///
-    /// It is called on a thread of its own, unless it chooses otherwise, like [a sink of the
+    /// It is called on a separate thread, unless it chooses otherwise, like [a sink of the
     /// runtime](crate::observe::event::EventSink). The run waits for it for at most 50 milliseconds when it finishes, if it is
     /// [awaited](crate::observe::event::EventSink::is_awaited). It receives no events after that, and is dropped once it has
     /// processed its events; dropping the last clone of the runtime waits for this for at most 2 seconds.
@@ -60,7 +60,7 @@ impl<T, C> Start<T, C> {
         self
     }
 
-    /// Adds a closure as a sink of this run: calls `f` with each event, on a thread of its own.
+    /// Adds a closure as a sink of this run: calls `f` with each event, on a separate thread.
     pub fn on_event<F>(self, f: F) -> Self
     where
         F: FnMut(&Arc<Event>) + Send + 'static,
@@ -71,7 +71,7 @@ impl<T, C> Start<T, C> {
     /// Sets whether the events of this run have the content of requests to models, replacing the runtime's
     /// [setting](crate::session::runtime::RuntimeBuilder::content).
     ///
-    /// All sinks receive it, those of the runtime too. A run under another one has content if that has.
+    /// All sinks receive it, including those of the runtime. A nested run has content if the outer run has.
     pub fn content(mut self, yes: bool) -> Self {
         self.root.settings.content = Some(yes);
         self
@@ -79,8 +79,8 @@ impl<T, C> Start<T, C> {
 
     /// Sets the approver of this run, replacing the runtime's.
     ///
-    /// It has its own queue. It does not see decisions of the runtime's approver, and what it approves for the
-    /// session applies to this run only.
+    /// It has its own queue. It does not see decisions of the runtime's approver, and its approvals for the session
+    /// apply to this run only.
     ///
     /// # Examples
     ///
@@ -130,10 +130,10 @@ impl<T, C> Start<T, C> {
         self
     }
 
-    /// Requires approval of the root call too, by the rules for calls that models or code make. Default: the user's own
-    /// call needs none.
+    /// Requires approval of the root call too, by the rules for calls that models or code make. Default: the user's
+    /// call needs no approval.
     ///
-    /// For a call that comes from outside of the program, such as from a client of a server.
+    /// For a call from outside of the program, such as from a client of a server.
     ///
     /// # Examples
     ///
@@ -170,8 +170,8 @@ impl<T, C> Start<T, C> {
     /// Makes the run a [dry run](https://docs.rs/llm-do/latest/llm_do/dry_run/index.html): calls that only read run; every other call is noted in the
     /// [plan](super::RunHandle::plan) and fails with [`CallError::DryRun`](crate::base::error::CallError::DryRun).
     ///
-    /// Nothing is asked of the approver, and nothing is recorded in a journal or taken from one, also not in that of
-    /// [`journal`](Self::journal) or of the runtime.
+    /// The approver is not asked, and the journal is neither written nor read, including the one set by
+    /// [`journal`](Self::journal) or the runtime.
     ///
     /// # Examples
     ///
@@ -228,7 +228,7 @@ impl<T, C> Start<T, C> {
         self
     }
 
-    /// Limits what this run may use. The runtime's limits apply too: of each limit, the lower one.
+    /// Limits the usage of this run. The runtime's limits apply too: the lower one of each limit.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.root.settings.limits = Some(limits);
         self
@@ -236,25 +236,26 @@ impl<T, C> Start<T, C> {
 
     /// Sets how long earlier processes worked on a run that is resumed. Default: no time.
     ///
-    /// The [wall time limit](Limits::wall_time) of the run and the timeout of its root call end that much earlier. A service
-    /// sets it.
+    /// The [wall time limit](Limits::wall_time) of the run and the timeout of its root call end earlier by this time. A
+    /// service sets it.
     pub fn time_spent(mut self, time: Duration) -> Self {
         self.root.settings.time_spent = time;
         self
     }
 
-    /// Sets whose run it is, for a program that serves several parties. Default: not set.
+    /// Sets the tenant of the run, for a program that serves several parties. Default: not set.
     ///
     /// The files of workers that its models create are written to a folder of the tenant, `.tenants/NAME` inside the
-    /// [store](crate::session::runtime::RuntimeBuilder::worker_store), so that tenants neither take names from each other nor learn them.
-    /// [`worker_dir`](crate::session::runtime::RuntimeBuilder::worker_dir) of the store does not load them. A run under another one has that
-    /// one's tenant. A service sets it.
+    /// [store](crate::session::runtime::RuntimeBuilder::worker_store), so that the names of one tenant are neither taken nor
+    /// visible for other tenants. [`worker_dir`](crate::session::runtime::RuntimeBuilder::worker_dir) of the store does not load
+    /// them. A nested run has the tenant of the outer run. A service sets it.
     pub fn tenant(mut self, name: impl Into<Arc<str>>) -> Self {
         self.root.settings.tenant = Some(name.into());
         self
     }
 
-    /// Records the effects of this run in a journal of its own, in place of the [runtime's](super::super::RuntimeBuilder::journal).
+    /// Records the effects of this run in a separate journal, in place of the
+    /// [runtime's](super::super::RuntimeBuilder::journal).
     ///
     /// One journal holds one run: to resume it, perhaps in another process, start an equal call with that journal. The
     /// result of a finished run is returned again, and nothing runs. A run [under](Self::under) another is recorded in
@@ -293,7 +294,7 @@ impl<T, C> Start<T, C> {
     pub fn shared_journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.root.settings.journal = Some(journal);
         if self.root.under.is_none() {
-            // Handles that exist already are right unless the journal has the run.
+            // Existing handles have the right id, unless the journal has the run.
             let known = self.root.id.get().cloned();
             self.root.settings.id = self.root.settings.id.or(known);
             self.set_id(OnceLock::new());

@@ -1,4 +1,4 @@
-//! Streams of events with messages: each is read with patience, and a stream that ends without the answer is the answer.
+//! Streams of events with messages, parsed leniently. If a stream ends without the answer, an error becomes the answer.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -16,15 +16,15 @@ use crate::app::mcp::client::text;
 
 /// Events whose data are messages of the protocol.
 pub(super) struct Events {
-    /// Fused, since an answer in place of the end is not the last poll.
+    /// Fused, since an error may replace the end of the stream, after which it is polled again.
     inner: Fuse<Stream>,
     /// The request that the stream answers.
     pending: Option<Pending>,
-    /// What one event had besides its first message.
+    /// The further messages of an event.
     ready: VecDeque<Sse>,
-    /// That an answer was to another request.
+    /// The error that an answer was for another request, if one was.
     foreign: Option<Value>,
-    /// Whether the client can ask for the rest of a stream that breaks.
+    /// Whether the client can request the rest of a stream that breaks.
     is_resumable: bool,
 }
 
@@ -33,7 +33,7 @@ impl Events {
         Self { inner: inner.fuse(), pending, ready: VecDeque::new(), foreign: None, is_resumable: false }
     }
 
-    /// Keeps the messages of an event, each as an event.
+    /// Stores the messages of an event, each as a separate event.
     fn keep(&mut self, mut event: Sse) {
         self.is_resumable |= event.id.is_some();
         let data = event.data.take().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How a server at a URL is reached.
+//! The HTTP clients for servers at a URL.
 
 use reqwest::StatusCode;
 use reqwest::redirect::Policy;
@@ -9,12 +9,13 @@ use super::Exchange;
 const MAX_REDIRECTS: usize = 10;
 
 impl Exchange {
-    /// Returns a client that follows redirects within the origin: another one would pass headers and the session on, or lose the message.
+    /// Returns a client that follows redirects within the origin only; a different origin would receive headers and the
+    /// session, or the message would be lost.
     pub(in crate::app::mcp::client) fn new() -> reqwest::Result<Self> {
         Self::with(reqwest::Client::builder())
     }
 
-    /// Returns a client for a token: a redirect would pass it on.
+    /// Returns a client for a token, which a redirect would leak.
     pub(in crate::app::mcp::client) fn without_redirects() -> reqwest::Result<Self> {
         reqwest::Client::builder().redirect(Policy::none()).build().map(Self)
     }
@@ -33,7 +34,7 @@ impl Exchange {
     }
 
     fn with(builder: reqwest::ClientBuilder) -> reqwest::Result<Self> {
-        // A connection that was kept may have been closed by the server: a request on it would be lost.
+        // The server may have closed an idle connection, and a request on it would be lost.
         builder.pool_max_idle_per_host(0).redirect(within_origin()).build().map(Self)
     }
 }

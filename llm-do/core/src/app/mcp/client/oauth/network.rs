@@ -50,7 +50,7 @@ impl Fault {
 
 impl Network {
     pub(super) fn new(server: Url, fault: Fault) -> reqwest::Result<Self> {
-        let reach = Reach::of(&server);
+        let reach = Reach::new(&server);
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .dns_resolver(Arc::new(Resolver { reach }))

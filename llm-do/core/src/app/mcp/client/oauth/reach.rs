@@ -24,7 +24,7 @@ pub(super) enum Reach {
 
 impl Reach {
     /// Returns what the logins at a server may reach.
-    pub(super) fn of(server: &Url) -> Self {
+    pub(super) fn new(server: &Url) -> Self {
         match host(server) {
             Some(Host::Address(address)) if address.is_loopback() => Self::Loopback,
             Some(Host::Address(address)) if is_private(address) => Self::Private,
@@ -140,7 +140,7 @@ pub(super) mod tests {
     }
 
     fn is_allowed(server: &str, target: &str) -> bool {
-        Reach::of(&url(server)).check(&url(target)).is_ok()
+        Reach::new(&url(server)).check(&url(target)).is_ok()
     }
 
     /// URLs that a login at a server elsewhere may not reach.

@@ -75,10 +75,10 @@ impl CredentialStore for FileStore {
 }
 
 /// A store of any kind.
-pub(super) struct Kept(pub(super) Box<dyn CredentialStore>);
+pub(super) struct KeptCredentials(pub(super) Box<dyn CredentialStore>);
 
 #[async_trait]
-impl CredentialStore for Kept {
+impl CredentialStore for KeptCredentials {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
         self.0.load().await
     }

@@ -46,7 +46,7 @@ impl<'a> Walk<'a> {
         given: &'a Map<String, Value>,
         accepting: &'a Map<String, Value>,
     ) -> bool {
-        // All parts of what accepts must accept, each all alternatives of what is given.
+        // All parts of the accepting schema must accept, each of them all alternatives of the given schema.
         let own = self.with_alternatives(given, &mut |walk, given| walk.accepts_own(place, given, accepting));
         let all_of = parts(accepting, "allOf").into_iter().flatten();
         let all_of = all_of
@@ -60,7 +60,8 @@ impl<'a> Walk<'a> {
             })
     }
 
-    /// Returns whether `check` holds for the schema itself, for one that it must meet as well, or for all its alternatives.
+    /// Returns whether `check` holds for the schema itself, for another schema that values must meet too, or for all
+    /// its alternatives.
     fn with_alternatives(
         &mut self,
         given: &'a Map<String, Value>,
@@ -92,7 +93,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns whether one of the alternatives accepts; with `oneOf`, no other may accept too.
+    /// Returns whether one of the alternatives accepts; with `oneOf`, only that one.
     fn accepted_by_one(
         &mut self,
         place: &Place,

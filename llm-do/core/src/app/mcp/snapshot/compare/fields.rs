@@ -15,7 +15,7 @@ impl<'a> Walk<'a> {
     ) {
         let given_fields = properties(given);
         let others = given.get("additionalProperties").unwrap_or(&Value::Bool(true));
-        // A struct: a typed call has no other fields.
+        // A struct: a typed call sends no other fields.
         let is_struct = place.is_root() || (is_struct(given) && !self.is_any);
         self.compare_required(place, given, accepting);
         let is_any = !is_struct && given_fields.is_some();
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
     fn compare_undeclared(&mut self, place: &Place, others: &'a Value, accepted: &'a Value) {
         match self.direction {
             Direction::Arguments => self.compare(place, others, accepted),
-            // A server that does not declare a field may still send it, but does not state so.
+            // A server that does not declare a field may still send it, but does not promise to.
             Direction::Result => self.note(place, " is not declared any longer"),
         }
     }

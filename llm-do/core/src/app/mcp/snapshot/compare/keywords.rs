@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::schema::{Direction, Place, Walk};
 use super::types::{given_types, is_in, list_values, listed, named_types, types, values};
 
-/// Keywords that do not change which values are valid.
+/// Keywords that do not change the set of valid values.
 const ANNOTATIONS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -22,7 +22,7 @@ const ANNOTATIONS: [&str; 12] = [
     "title",
     "writeOnly",
 ];
-/// Keywords that must be equal, each with those that change its meaning.
+/// Keywords that must be equal, each with the keywords that change its meaning.
 const WHOLE: [&[&str]; 14] = [
     &["$ref"],
     &["$dynamicRef"],
@@ -40,7 +40,7 @@ const WHOLE: [&[&str]; 14] = [
     &["unevaluatedProperties"],
 ];
 
-/// Returns the keywords that change which values are valid.
+/// Returns the keywords that change the set of valid values.
 pub(super) fn assertions(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     schema.iter().filter(|(keyword, _)| !ANNOTATIONS.contains(&keyword.as_str()))
 }
@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
 
     fn compare_values(&mut self, place: &Place, given: &'a Map<String, Value>, accepting: &'a Map<String, Value>) {
         let Some(accepted) = values(accepting) else { return };
-        // Both keywords together: only what both list is valid.
+        // Both keywords apply together: a value is valid only if both list it.
         let is_in_enum = |value: &Value| {
             let listed = accepting.get("enum").and_then(Value::as_array);
             accepted.contains(value) && listed.is_none_or(|listed| listed.contains(value))
@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
                 found.collect::<Map<_, _>>().into()
             };
             let is_same = self.are_same(&pick(given), &pick(accepting));
-            // What is evaluated depends on all other keywords.
+            // The set of evaluated items depends on all other keywords.
             let is_contextual = keywords[0].starts_with("unevaluated") && given != accepting;
             if !is_same || is_contextual {
                 let word = if given.contains_key(keywords[0]) { "changed" } else { "is new" };
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
         self.replaced(place, given, accepting);
     }
 
-    /// Compares keywords whose absence may refuse values as well.
+    /// Compares keywords whose absence may also refuse values.
     fn replaced(&mut self, place: &Place, given: &'a Map<String, Value>, accepting: &'a Map<String, Value>) {
         let is_unique = |schema: &Map<String, Value>| schema.get("uniqueItems") == Some(&Value::Bool(true));
         if is_unique(accepting) && !is_unique(given) {
@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns whether two objects of keywords are equal, and what they refer to is equal as well.
+    /// Returns whether two objects of keywords are equal, including the schemas to which they refer.
     pub(super) fn are_same_objects(&self, given: &Map<String, Value>, accepting: &Map<String, Value>) -> bool {
         let assertions = |schema| assertions(schema).map(|(word, value)| (word.clone(), value.clone()));
         let [given, accepting] = [given, accepting].map(|schema| Value::Object(assertions(schema).collect()));

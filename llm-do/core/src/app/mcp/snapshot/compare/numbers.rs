@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::schema::{Place, Walk};
 
-/// Bounds from below with their default, each with the type whose values it limits.
+/// Lower bounds with their defaults, each with the type whose values it limits.
 const LOWER: [(&str, &str); 3] = [("string", "minLength"), ("array", "minItems"), ("object", "minProperties")];
-/// The same from above.
+/// Upper bounds, each with the type whose values it limits.
 const UPPER: [(&str, &str); 3] = [("string", "maxLength"), ("array", "maxItems"), ("object", "maxProperties")];
-/// Bounds of numbers: the inclusive and the exclusive one, and the sign by which a greater bound is the narrower one.
+/// Bounds of numbers: the inclusive and the exclusive keyword, and the sign by which a greater bound is narrower.
 const NUMBERS: [(&str, &str, f64); 2] = [("minimum", "exclusiveMinimum", 1.0), ("maximum", "exclusiveMaximum", -1.0)];
 
 impl<'a> Walk<'a> {
@@ -65,7 +65,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns the narrowest bound on one side, greater if narrower: its value, and whether it excludes that value.
+/// Returns the narrowest bound of one side, multiplied so that a greater bound is narrower: its value, and whether it
+/// excludes that value.
 fn limit(schema: &Map<String, Value>, inclusive: &str, exclusive: &str, sign: f64) -> Option<(f64, bool)> {
     let value = |keyword: &str| schema.get(keyword).and_then(Value::as_f64).map(|value| sign * value);
     let bounds = [value(inclusive).map(|value| (value, false)), value(exclusive).map(|value| (value, true))];

@@ -1,21 +1,21 @@
-//! Compares two schemas: whether all values of one are accepted by the other, and where not.
+//! Compares two schemas: whether one accepts all values of the other, and the places where it does not.
 //!
-//! The comparison is conservative: a change that cannot be shown to accept everything is a difference.
+//! The comparison is conservative: unless it can show that all values are accepted, a change is a difference.
 
 use llm_do_worker_file::definition;
 use serde_json::{Map, Value};
 
 use super::{combined, keywords};
 
-/// The most schemas that one comparison visits, so that it ends for schemas that refer to each other many times.
+/// The maximum number of schemas that one comparison visits, so that it ends for schemas with many mutual references.
 const MAX_STEPS: usize = 10_000;
 
-/// What the schemas describe.
+/// The subject of the schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// The given values are those of a typed call, the accepting schema is the server's.
+    /// The given values are those of a typed call; the accepting schema is the server's.
     Arguments,
-    /// The given values are those of the server, the accepting schema is the snapshot's.
+    /// The given values are those of the server; the accepting schema is the snapshot's.
     Result,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Walk<'a> {
     /// The documents in which references are resolved.
     pub(super) roots: (&'a Value, &'a Value),
     have_same_definitions: bool,
-    /// The pairs of schemas that are being compared: a pair that contains itself adds nothing.
+    /// The pairs of schemas that are being compared; a nested equal pair adds nothing.
     open: Vec<(&'a Value, &'a Value)>,
     /// Whether the given values have the type of any JSON value, so that an object may have undeclared fields.
     pub(super) is_any: bool,
@@ -79,7 +79,7 @@ impl Place {
         Self { path: format!("{}[]", self.path), ..*self }
     }
 
-    /// Returns the place in words: `` the argument `labels[]` ``.
+    /// Returns the place as text: `` the argument `labels[]` ``.
     pub(super) fn words(&self) -> String {
         match (self.is_root(), self.what) {
             (true, "argument") => "the arguments".to_owned(),
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the two values as the snapshot's and the server's.
+    /// Returns the two values in the order snapshot, server.
     pub(super) fn in_time<T>(&self, given: T, accepting: T) -> (T, T) {
         match self.direction {
             Direction::Arguments => (given, accepting),
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Compares without adding differences; returns whether none breaks calls.
+    /// Compares without adding differences; returns whether no difference breaks calls.
     pub(super) fn try_out(&mut self, compare: impl FnOnce(&mut Self)) -> bool {
         let (errors, notes) = (std::mem::take(&mut self.errors), std::mem::take(&mut self.notes));
         compare(self);
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
         self.is_any = before;
     }
 
-    /// Returns whether two parts are equal, and what they refer to is equal as well.
+    /// Returns whether two parts are equal, including the schemas to which they refer.
     pub(super) fn are_same(&self, given: &Value, accepting: &Value) -> bool {
         given == accepting && (self.have_same_definitions || !has_reference(given))
     }
@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
 /// Returns the schema that a reference names, through further references.
 pub(super) fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
-    // Bounded, since references may form a circle.
+    // Bounded, since references may be cyclic.
     for _ in 0..32 {
         let target = schema.get("$ref").and_then(Value::as_str).filter(|_| has_only_reference(schema));
         match target.and_then(|reference| definition(root, reference)) {

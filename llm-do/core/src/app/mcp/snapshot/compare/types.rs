@@ -55,7 +55,8 @@ pub(super) fn values(schema: &Map<String, Value>) -> Option<&[Value]> {
     }
 }
 
-/// Returns the types of the values that a typed call sends: a schema without `type` is that of an object if it has fields.
+/// Returns the types of the values that a typed call sends: a schema without `type` describes an object if it has
+/// fields.
 pub(super) fn given_types(schema: &Map<String, Value>) -> BTreeSet<&str> {
     match (schema.contains_key("type"), properties(schema).is_some(), schema.contains_key("items")) {
         (false, true, _) => ["object"].into(),
@@ -74,7 +75,7 @@ pub(super) fn is_struct(schema: &Map<String, Value>) -> bool {
     properties(schema).is_some() && is_object && !is_map && !has_others
 }
 
-/// Returns whether no value is valid for both schemas, by their types or by the values that they list.
+/// Returns whether no value is valid for both schemas, by their types or their listed values.
 pub(super) fn are_apart(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     let (types, others) = (types(one), types(other));
     let is_shared = |name: &&str| is_in(name, &others) || (**name == *"number" && others.contains("integer"));
@@ -82,7 +83,7 @@ pub(super) fn are_apart(one: &Map<String, Value>, other: &Map<String, Value>) ->
         return true;
     }
     match (values(one), values(other)) {
-        // Numbers may be equal in several forms.
+        // Equal numbers may have different forms.
         (Some(one), Some(other)) => one.iter().all(|value| value.is_string() && !other.contains(value)),
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! Which files are programs, by their names, their permissions and how they begin.
+//! Recognizes programs by their names, their permissions and their first bytes.
 
 use std::io::Read;
 use std::path::Path;
@@ -43,7 +43,7 @@ const NAMES: [&str; 28] = [
     "uv.toml",
 ];
 
-/// How a file begins that a system runs by itself: a script with an interpreter, or a binary.
+/// The first bytes of files that a system can run directly: a script with an interpreter, or a binary.
 const MAGIC: [&[u8]; 8] = [
     b"#!",
     b"MZ",
@@ -54,19 +54,19 @@ const MAGIC: [&[u8]; 8] = [
     b"\xfe\xed\xfa\xce",
     b"\xfe\xed\xfa\xcf",
 ];
-/// The number of bytes in which [`MAGIC`] is looked for.
+/// The number of bytes in which [`MAGIC`] is searched.
 const START: u64 = 4;
 
 /// Returns whether a file is a program.
 ///
-/// Permissions are not enough: some mounts, such as those of Windows, make every file executable.
+/// Permissions are not sufficient: some mounts, such as those of Windows, make every file executable.
 pub(super) fn is_program(path: &Path) -> bool {
     let has_ending = path.extension().is_some_and(|end| EXTENSIONS.iter().any(|known| end.eq_ignore_ascii_case(known)));
     let has_name = path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known));
     has_ending || has_name || (is_executable(path) && (path.extension().is_none() || begins_as_program(path)))
 }
 
-/// Returns whether a file begins as a program, or cannot be read.
+/// Returns whether a file begins like a program, or cannot be read.
 fn begins_as_program(path: &Path) -> bool {
     let mut start = Vec::new();
     match read_only(path).and_then(|file| file.take(START).read_to_end(&mut start)) {

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use crate::app::project::folder::Folder;
 
-/// Settings of npm, which the user may have in the home folder.
+/// The settings of npm, which the user may have in the home folder.
 const SETTINGS: &str = ".npmrc";
-/// What npm looks for in the folder of a project and in all folders above it: by each, `npx` may run another program than the
-/// published one.
+/// Files that npm searches in the folder of a project and in all its parents; because of each, `npx` may run another
+/// program than the published one.
 const OF_NPM: [&str; 3] = ["node_modules", SETTINGS, "package.json"];
 /// Packages that run the files of a project.
 const RUNNERS: [&str; 9] = ["bun", "deno", "node", "nodemon", "python", "ts-node", "ts-node-dev", "tsx", "vite-node"];
 
-/// Returns whether a command runs a published program by a known form; its other arguments go to that program.
+/// Returns whether a command runs a published program by a known form; its remaining arguments are for that program.
 pub(super) fn is_published(program: &str, arguments: &[String], folder: &Folder) -> bool {
     let mut words = arguments.iter().map(String::as_str);
     match program {
@@ -33,7 +33,7 @@ fn runs_itself<'a>(package: &str, mut arguments: impl Iterator<Item = &'a str>, 
     !RUNNERS.contains(&package) && !arguments.any(names_program)
 }
 
-/// Returns the name in `NAME`, `@SCOPE/NAME` or one of these with a version; `None` for anything else, such as a path.
+/// Returns the name in `NAME` or `@SCOPE/NAME`, with or without a version; `None` for any other form, such as a path.
 fn package(word: &str) -> Option<&str> {
     let is_name = |name: &str| {
         let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
@@ -54,8 +54,8 @@ fn package(word: &str) -> Option<&str> {
 
 /// Returns whether `npx` may run another program than the published one.
 ///
-/// It looks for the argument as it is written, with its version and scope, and reads settings, in each folder up to the root of the
-/// file system; so the name of the package is not compared.
+/// It searches the argument, with its version and scope, and reads settings, in each folder up to the root of the file
+/// system. So the name of the package is not compared.
 fn has_own(folder: &Folder) -> bool {
     let root = folder.canonical();
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
@@ -66,7 +66,8 @@ fn has_own(folder: &Folder) -> bool {
     })
 }
 
-/// Returns whether the words after `docker run` are an image with options that give it no file of the project.
+/// Returns whether the words after `docker run` are an image with options that do not share a file of the project with
+/// it.
 fn is_image<'a>(mut words: impl Iterator<Item = &'a str>) -> bool {
     while let Some(word) = words.next() {
         match word {

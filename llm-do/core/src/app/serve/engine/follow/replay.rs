@@ -1,4 +1,4 @@
-//! The replay of a run that lives in Restate: it goes on as the log of the run grows, and its events are stored.
+//! The replay of a run in Restate: it continues as the log of the run grows, and its events are stored.
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -15,31 +15,32 @@ use crate::app::serve::restate::{Appended, End, LogReader, may_leave};
 use crate::app::serve::store::RunRow;
 use crate::observe::journal::{Fence, FollowJournal};
 
-/// How long the code of a run may take after its last record, before its replay is dropped.
+/// The maximum time of a run's code after its last record, before its replay is dropped.
 const LONGEST_END: Duration = Duration::from_secs(15);
 
-/// How long records may be unused while the log grows, before the replay begins again: code between two steps takes time.
+/// The maximum time that records stay unused while the log grows, before the replay restarts; code between two steps
+/// takes time.
 const LONGEST_LAG: Duration = Duration::from_secs(3);
 
-/// A replay in this process, which waits for the records of steps in place of making them.
+/// A replay in this process, which waits for the records of steps instead of performing them.
 pub(super) struct LiveReplay {
     journal: FollowJournal,
     log: LogReader,
     recorder: Arc<Recorder>,
     cancellation: CancellationToken,
     running: AbortOnDropHandle<()>,
-    /// Whether all records came at one time, so that the replay knew of each step what comes later.
+    /// Whether all records came together, so that the replay knew the later records at each step.
     is_whole: bool,
-    /// The number of records that a replay of the whole log did not ask for.
+    /// The number of records that a replay of the whole log did not use.
     unused: usize,
-    /// Since when more records than those are unused, each time that the log has grown.
+    /// Since when more records than those are unused, updated whenever the log has grown.
     behind_since: Option<Instant>,
     /// Whether a replay of the whole log ended before the run did, since the code differs.
     is_other_code: bool,
 }
 
 impl LiveReplay {
-    /// Begins a replay, before anything is known of the log.
+    /// Begins a replay without records.
     pub(super) fn start(shared: &Shared, run: &RunRow, id: &str, fence: Fence) -> Self {
         let runtime = shared.runtime.clone();
         let journal = FollowJournal::new(move |name| may_leave(&runtime, name));
@@ -49,7 +50,7 @@ impl LiveReplay {
         let start = shared.runtime.start_named(&run.entry, run.arguments.clone()).with_id(id).journal(journal.clone());
         let start = start.approver(Absent).input_handler(Absent).shared_sink(Arc::clone(&recorder) as _);
         let running = start.cancellation(cancellation.clone()).into_future();
-        // Its result is that of the log.
+        // The result in the log is used instead.
         let running = AbortOnDropHandle::new(tokio::spawn(async move { drop(running.await) }));
         Self {
             journal,
@@ -72,12 +73,12 @@ impl LiveReplay {
         self.log.read(appended, &self.journal);
     }
 
-    /// Returns whether the replay has not asked for what the log has: a version of the code that the run does not have was seen only
-    /// later. Called before the log is read again.
+    /// Returns whether the replay missed records of the log, because a version of the code that the run does not have
+    /// became visible only later. Called before the log is read again.
     pub(super) fn is_astray(&mut self) -> bool {
         let unused = self.journal.unused_records();
         if std::mem::take(&mut self.is_whole) {
-            // Another replay would do the same.
+            // Another replay would miss the same records.
             self.unused = unused;
             self.is_other_code = self.running.is_finished();
         }
@@ -88,12 +89,12 @@ impl LiveReplay {
         self.behind_since.get_or_insert_with(Instant::now).elapsed() >= LONGEST_LAG
     }
 
-    /// Lets the replay end as the run did, and stores its events; returns whether another one could do better.
+    /// Lets the replay end like the run, and stores its events; returns whether another replay could find more.
     pub(super) async fn end(&mut self) -> bool {
         let ends_itself =
             matches!(self.log.outcome().map(|outcome| &outcome.end), Some(End::Result(_) | End::Error(_)));
         if !ends_itself {
-            // Its calls in flight end as those of the run did.
+            // The calls in flight end like those of the run.
             self.cancellation.cancel();
         }
         let has_ended = tokio::time::timeout(LONGEST_END, &mut self.running).await.is_ok();
@@ -110,7 +111,7 @@ impl LiveReplay {
 }
 
 impl Drop for LiveReplay {
-    /// Before its calls are dropped, which is not how they end in the run.
+    /// Closes the recorder before the calls are dropped, since they do not end like this in the run.
     fn drop(&mut self) {
         self.recorder.close();
     }

@@ -1,4 +1,4 @@
-//! What waits for a person, and the answers.
+//! The approvals and questions that wait for a person, and the answers.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -37,10 +37,11 @@ pub(in crate::app::serve) struct WaitView {
     /// The entry of the run.
     entry: String,
     kind: WaitKind,
-    /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more, such as `refused_edit`, the edited arguments
-    /// that cannot run, and `began`, when a call began that may have happened: then the answer may be `happened`; of a question `prompt` and `choices`.
+    /// The content to show. An approval has `tool`, `summary`, `arguments`, `preview` and more, such as `refused_edit`,
+    /// the edited arguments that cannot run, and `began`, the time at which a call began that may have had its effect:
+    /// the answer may then be `happened`. A question has `prompt` and `choices`.
     request: Value,
-    /// The digest of `request`, which the answer must name.
+    /// The digest of `request`, which the answer must contain.
     digest: String,
     #[schemars(with = "String")]
     created: Timestamp,

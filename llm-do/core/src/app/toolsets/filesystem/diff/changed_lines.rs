@@ -5,7 +5,7 @@ use crate::app::toolsets::filesystem::text;
 /// The number of lines shown before and after a change.
 pub(super) const CONTEXT: usize = 3;
 
-/// The lines from the first change to the last one, with those shown around them.
+/// The lines from the first change to the last one, with the shown lines around them.
 pub(super) struct ChangedLines<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
@@ -23,7 +23,7 @@ impl<'a> ChangedLines<'a> {
     }
 }
 
-/// Returns how many bytes are equal at the start, and, of the other ones, at the end.
+/// Returns the number of equal bytes at the start and, of the remaining bytes, at the end.
 fn equal_bytes(old: &[u8], new: &[u8]) -> (usize, usize) {
     let equal = |(one, other): &(&u8, &u8)| one == other;
     let start = old.iter().zip(new).take_while(equal).count();
@@ -31,13 +31,13 @@ fn equal_bytes(old: &[u8], new: &[u8]) -> (usize, usize) {
     (start, end)
 }
 
-/// Returns where the lines begin that are shown before the change at `at`.
+/// Returns the start of the lines that are shown before the change at `at`.
 fn context_start(text: &str, at: usize) -> usize {
     let mut breaks = (0..at).rev().filter(|byte| text.as_bytes()[*byte] == b'\n');
     breaks.nth(CONTEXT).map_or(0, |line_break| line_break + 1)
 }
 
-/// Returns where the lines end that are shown after the change that ends at `at`.
+/// Returns the end of the lines that are shown after the change that ends at `at`.
 fn context_end(text: &str, at: usize) -> usize {
     let mut breaks = (at..text.len()).filter(|byte| text.as_bytes()[*byte] == b'\n');
     breaks.nth(CONTEXT).map_or(text.len(), |line_break| line_break + 1)

@@ -1,4 +1,4 @@
-//! Where an edit applies, and the text after it: models do not see how lines end.
+//! Finds the places of an edit, and computes the text after it. Models do not see line ends, so both ignore them.
 
 use std::borrow::Cow;
 
@@ -7,39 +7,40 @@ use crate::app::toolsets::filesystem::fault::{Fault, shown};
 use crate::app::toolsets::filesystem::line_ends::{Unified, around, with_line_ends_of};
 use crate::app::toolsets::filesystem::locate::Place;
 
-/// The texts of an edit, and the text in which the old one is looked for.
-pub(super) struct Search<'a> {
+/// The texts of an edit, and the text in which the old text is searched.
+pub(super) struct EditSearch<'a> {
     before: &'a str,
-    /// The same with `\n` at the end of each line, unless the edit is literal.
+    /// The text with `\n` at the end of each line, unless the edit is literal.
     unified: Unified<'a>,
     pub(super) old: Cow<'a, str>,
     pub(super) new: Cow<'a, str>,
-    /// Whether the old text is in the file as it is given, with `\r\n`, so that the new one is meant as it is given too.
+    /// Whether the old text occurs with its `\r\n` in the file, so that the new text is literal too.
     is_literal: bool,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn of(before: &'a str, edit: Edit<'a>) -> Self {
+impl<'a> EditSearch<'a> {
+    pub(super) fn new(before: &'a str, edit: Edit<'a>) -> Self {
         let gives_crlf = edit.old.contains("\r\n");
         let is_literal = gives_crlf && before.contains(edit.old);
-        let own = |part: &'a str| if gives_crlf && !is_literal { Unified::of(part).text } else { Cow::Borrowed(part) };
-        let unified = if is_literal { Unified::literal(before) } else { Unified::of(before) };
+        let own = |part: &'a str| if gives_crlf && !is_literal { Unified::new(part).text } else { Cow::Borrowed(part) };
+        let unified = if is_literal { Unified::literal(before) } else { Unified::new(before) };
         Self { before, unified, old: own(edit.old), new: own(edit.new), is_literal }
     }
 
-    /// Returns the text in which the old one is looked for.
+    /// Returns the text in which the old text is searched.
     pub(super) fn text(&self) -> &str {
         &self.unified.text
     }
 
-    /// Returns the text after the edit, of at most `max` bytes, and where texts were replaced.
+    /// Returns the text after the edit, of at most `max` bytes, with the places of the replacements.
     pub(super) fn replaced(&self, found: Occurrences, place: &Place, max: u64) -> Result<(String, Occurrences), Fault> {
         let places = self.text().match_indices(&*self.old).map(|(start, _)| (start, start + self.old.len()));
         self.check_size(found.count, place, max)?;
         Ok((checked(self.with(places, &self.new), place, max)?, found))
     }
 
-    /// Returns the same for an old text that ends with a line break, where the file ends without one: reading does not show that.
+    /// Like [`replaced`](Self::replaced), for an old text that ends with a line break, in a file without a final one,
+    /// which reading does not show.
     pub(super) fn replaced_at_end(&self, place: &Place, max: u64) -> Option<Result<(String, Occurrences), Fault>> {
         let text = self.text();
         let old = self.old.strip_suffix('\n').filter(|old| !old.is_empty() && !text.ends_with('\n'))?;
@@ -51,7 +52,7 @@ impl<'a> Search<'a> {
         Some(self.check_size(1, place, max).and_then(|()| checked(after, place, max)).map(|after| (after, found)))
     }
 
-    /// Returns the text with `new` in these places.
+    /// Returns the text with `new` at these places.
     fn with(&self, places: impl Iterator<Item = (usize, usize)>, new: &str) -> String {
         let (before, mut after, mut copied) = (self.before, String::new(), 0);
         for (start, end) in places {
@@ -70,7 +71,7 @@ impl<'a> Search<'a> {
         after
     }
 
-    /// Computes the least size of the file after the edit, which nothing is allocated for before it is known to be allowed.
+    /// Checks the minimum size of the file after the edit, before its text is allocated.
     fn check_size(&self, times: usize, place: &Place, max: u64) -> Result<(), Fault> {
         let breaks = if self.unified.is_original() { 0 } else { self.old.matches('\n').count() };
         let size = |bytes: usize| bytes as u128 * times as u128;

@@ -15,24 +15,24 @@ const MAX_WIDTH: usize = 400;
 /// The maximum number of lines shown before and after a match.
 const MAX_CONTEXT: usize = 20;
 
-/// The length of an answer in bytes after which no further match is added.
+/// The length of an answer in bytes from which no further match is added.
 const MAX_ANSWER: usize = 100_000;
 
 /// A line that matches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Match {
-    /// Its 0-based number.
+    /// The 0-based line number.
     pub(super) line: usize,
-    /// Where it begins in the file.
+    /// The offset of the line in the file, in bytes.
     pub(super) start: usize,
 }
 
 /// A page of matches.
-pub(super) struct Page {
+pub(super) struct MatchPage {
     text: String,
     /// The 0-based number of the first match.
     first: usize,
-    /// The number after that of the last match.
+    /// The exclusive 0-based number of the last match.
     end: usize,
     context: usize,
     /// The number of matches so far.
@@ -41,14 +41,15 @@ pub(super) struct Page {
     files: usize,
 }
 
-impl Page {
+impl MatchPage {
     pub(super) fn new(query: &Query<'_>) -> Self {
         let (first, end) = page(query.offset, query.limit);
         let context = (query.context as usize).min(MAX_CONTEXT);
         Self { text: String::new(), first, end, context, total: 0, files: 0 }
     }
 
-    /// Returns whether [`push`](Self::push) needs the match of this 0-based number of the next file: the page has it, or ends before it.
+    /// Returns whether [`push`](Self::push) needs the match with this 0-based number in the next file: it is on the
+    /// page, or directly after it.
     pub(super) fn needs(&self, number: usize) -> bool {
         (self.first..=self.end).contains(&(self.total + number))
     }
@@ -76,14 +77,14 @@ impl Page {
         }
     }
 
-    /// Adds a match with its context, from line `next` on; returns the next line that was not shown.
+    /// Adds a match with its context, from line `next` on; returns the next line that is not shown yet.
     fn around(&mut self, bytes: &[u8], matched: Match, following: Option<usize>, next: usize) -> usize {
         let Match { line, start } = matched;
         let first = line.saturating_sub(self.context).max(next);
         if next > 0 && first > next && self.context > 0 {
             self.text.push_str("  --\n");
         }
-        // The next match shows itself.
+        // The next match adds its own line.
         let end = (line + self.context + 1).min(following.unwrap_or(usize::MAX));
         let mut number = first;
         let shown = bytes[lines_before(bytes, start, line - first)..].split_inclusive(|byte| *byte == b'\n');
@@ -123,7 +124,7 @@ impl Page {
     }
 }
 
-/// Returns where the line begins that is this many lines before the one at `start`.
+/// Returns the start of the line that is this many lines before the line at `start`.
 fn lines_before(bytes: &[u8], start: usize, lines: usize) -> usize {
     let mut breaks = (0..start).rev().filter(|byte| bytes[*byte] == b'\n');
     breaks.nth(lines).map_or(0, |line_break| line_break + 1)

@@ -1,4 +1,4 @@
-//! Ignore files: `.gitignore` and `.ignore`, of a folder and of those above it.
+//! Ignore files: `.gitignore` and `.ignore`, of a folder and its parents.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ const MAX_PATTERN: usize = 1_000;
 pub(super) struct Ignored {
     levels: Vec<Level>,
     is_on: bool,
-    /// Whether a pattern was left out because of a maximum.
+    /// Whether a pattern was omitted because of a maximum.
     has_more: bool,
 }
 
@@ -68,7 +68,7 @@ impl Ignored {
         ignored
     }
 
-    /// Adds the ignore files of a folder; returns how many levels there were before.
+    /// Adds the ignore files of a folder; returns the previous number of levels.
     pub(super) fn enter(&mut self, folder: &Dir, path: &Path) -> usize {
         let before = self.levels.len();
         if self.is_on {
@@ -80,18 +80,18 @@ impl Ignored {
         before
     }
 
-    /// Removes the levels of folders that were left.
+    /// Removes the levels of the folders that the walk has left.
     pub(super) fn truncate(&mut self, levels: usize) {
         self.levels.truncate(levels);
     }
 
-    /// Returns whether an entry of the current folder is ignored: the innermost file that names it decides.
+    /// Returns whether an entry of the current folder is ignored: the innermost file with a matching pattern decides.
     pub(super) fn holds(&self, path: &Path, is_folder: bool) -> bool {
         let decisions = self.levels.iter().rev().map(|level| level.matcher.matched(path, is_folder));
         decisions.into_iter().find(|decision| !matches!(decision, Match::None)).is_some_and(|found| found.is_ignore())
     }
 
-    /// Returns whether a pattern was left out because of a maximum.
+    /// Returns whether a pattern was omitted because of a maximum.
     pub(super) fn has_more(&self) -> bool {
         self.has_more
     }
@@ -113,7 +113,7 @@ impl Ignored {
         level
     }
 
-    /// Compiles the patterns that the maxima allow.
+    /// Compiles the patterns within the maxima.
     fn level(&mut self, path: &Path, text: &str) -> Option<Level> {
         let mut total = self.levels.iter().fold(Size::default(), |total, level| total.plus(level.size));
         let mut size = Size::default();

@@ -1,4 +1,5 @@
-//! How much text an outline may become: each line costs its indentation and the width of its table too, which its author multiplies.
+//! Limits the text of an outline: each line also costs its indentation and the width of its table, which the author can
+//! multiply.
 
 use super::WIDTH;
 use super::element::Kind;
@@ -7,16 +8,16 @@ use super::element::Kind;
 const MAX_TEXT: usize = 16 << 20;
 /// The memory of a line besides its text, in bytes.
 const LINE: usize = 64;
-/// How long a line is at least on average, in bytes, if its text is wrapped.
+/// The minimum average length of a wrapped line, in bytes.
 const WRAPPED: usize = 40;
 /// The width of a list or quote around a line, in bytes.
 const INDENT: usize = 4;
 
-/// What is left of the text that an outline may become.
+/// The remaining budget for the text of an outline.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: usize,
-    /// Whether it was not enough.
+    /// Whether the budget was insufficient.
     pub(super) is_spent: bool,
 }
 
@@ -32,7 +33,7 @@ impl Budget {
         self.take(bytes + line(open));
     }
 
-    /// Spends the cost of a text, and returns the part of it that the budget is enough for.
+    /// Spends the cost of a text, and returns the part of it that the budget covers.
     pub(super) fn text<'t>(&mut self, text: &'t str, open: &[(&'static str, Kind)]) -> &'t str {
         let line = line(open);
         let is_pre = open.iter().any(|(name, _)| *name == "pre");
@@ -41,7 +42,7 @@ impl Budget {
         let mut end = 0;
         for part in text.split_inclusive(is_break) {
             let lines = part.len() / WRAPPED + usize::from(part.ends_with(is_break));
-            // A tab is as wide as eight characters.
+            // A tab is eight columns wide.
             let tabs = if is_pre { part.bytes().filter(|byte| *byte == b'\t').count() } else { 0 };
             if !self.take(part.len() + 8 * tabs + lines * line) {
                 break;
@@ -60,7 +61,7 @@ impl Budget {
     }
 }
 
-/// Returns the cost of a line in these elements, besides its text.
+/// Returns the cost of a line in these elements, in addition to its text.
 fn line(open: &[(&'static str, Kind)]) -> usize {
     let width = |kind: &Kind| match kind {
         Kind::List | Kind::Quote | Kind::Description => INDENT,

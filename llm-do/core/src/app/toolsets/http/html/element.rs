@@ -1,11 +1,11 @@
-//! The elements that text depends on.
+//! The elements that affect the text.
 
-/// How an element is written in an outline.
+/// The kind of an element in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A part of a line, such as a link.
     Inline,
-    /// A paragraph, which holds parts of lines only.
+    /// A paragraph, which contains only inline elements.
     Paragraph,
     Heading,
     Block,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Empty,
 }
 
-/// Returns the kind of an element, with the name that it has in an outline; `None` if text does not depend on it.
+/// Returns the kind of an element, with its name in an outline; `None` if it does not affect the text.
 pub(super) fn known(name: &str) -> Option<(&'static str, Kind)> {
     const KNOWN: [(&str, Kind); 40] = [
         ("a", Kind::Inline),
@@ -81,7 +81,7 @@ pub(super) fn known(name: &str) -> Option<(&'static str, Kind)> {
     OTHER_BLOCKS.contains(&name).then_some(("div", Kind::Block))
 }
 
-/// Elements that begin a line, and that text needs no more of.
+/// Elements whose only effect on the text is a line break.
 const OTHER_BLOCKS: [&str; 19] = [
     "address",
     "article",

@@ -1,15 +1,15 @@
-//! Elements whose content is not shown.
+//! Elements with hidden content.
 
 use super::scanner::Tag;
 
-/// Elements whose content is not shown.
+/// Elements with hidden content.
 const HIDDEN: [&str; 7] = ["iframe", "noembed", "noframes", "script", "style", "template", "title"];
 
-/// An element whose content is not shown.
+/// An open element with hidden content.
 #[derive(Debug)]
 pub(super) struct Hidden {
     name: String,
-    /// How many of its name are open.
+    /// The number of open elements with its name.
     depth: usize,
     /// Whether it had no element so far.
     is_first: bool,
@@ -18,8 +18,8 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Returns the element that a start tag begins, if its content is not shown.
-    pub(super) fn of(tag: &Tag<'_>) -> Option<Self> {
+    /// Returns the element of a start tag, if its content is hidden.
+    pub(super) fn from_tag(tag: &Tag<'_>) -> Option<Self> {
         let name = tag.name.as_str();
         let is_hidden = HIDDEN.contains(&name) || (name == "svg" && !tag.is_closed);
         is_hidden.then(|| Self { name: tag.name.clone(), depth: 1, is_first: true, is_title: false })
@@ -33,7 +33,7 @@ impl Hidden {
         }
     }
 
-    /// Returns whether an end tag ends it.
+    /// Returns whether an end tag closes it.
     pub(super) fn end(&mut self, name: &str) -> bool {
         self.depth -= usize::from(name == self.name);
         self.depth == 0

@@ -1,6 +1,6 @@
-//! An outline: the elements of HTML that text depends on, each one closed, within limits of their number and depth.
+//! An outline: the elements of HTML that affect the text, all of them closed, with limits on their number and depth.
 //!
-//! Elements beyond a limit are left out; their text stays.
+//! Elements beyond a limit are omitted; their text is kept.
 
 use std::fmt::Write;
 
@@ -12,13 +12,13 @@ use super::table::Table;
 
 /// The maximum number of elements.
 const MAX_ELEMENTS: usize = 50_000;
-/// The maximum number of elements that are open.
+/// The maximum number of open elements.
 const MAX_DEPTH: usize = 64;
-/// The maximum number of open lists and quotes: each one indents its lines.
+/// The maximum number of open lists and quotes, each of which indents its lines.
 const MAX_INDENTS: usize = 10;
 /// The maximum number of open tables.
 const MAX_TABLES: usize = 6;
-/// The maximum length of an attribute in bytes; a longer one is left out.
+/// The maximum length of an attribute in bytes; longer attributes are omitted.
 const MAX_ATTRIBUTE: usize = 4_000;
 
 type Element = (&'static str, Kind);
@@ -28,7 +28,7 @@ type Element = (&'static str, Kind);
 pub(super) struct Outline {
     html: String,
     open: Vec<Element>,
-    /// Those of `open`.
+    /// The tables of `open`.
     tables: Vec<Table>,
     /// The number of elements so far.
     elements: usize,
@@ -60,7 +60,7 @@ impl Outline {
             return;
         }
         let name = tag.name.as_str();
-        self.hidden = Hidden::of(tag);
+        self.hidden = Hidden::from_tag(tag);
         if self.hidden.is_some() {
             return;
         }
@@ -91,14 +91,14 @@ impl Outline {
             Kind::Rows | Kind::Row | Kind::Cell => *other == Kind::Table,
             _ => matches!(other, Kind::Cell | Kind::Table),
         };
-        // Each end tag of a heading ends any.
+        // The end tag of any heading closes an open heading.
         let is_it = |element: &Element| element.0 == shown || (kind == Kind::Heading && element.1 == kind);
         if let Some(at) = self.last(is_it, is_limit) {
             self.close_to(at);
         }
     }
 
-    /// Returns whether the rest is left out.
+    /// Returns whether the rest is omitted.
     pub(super) fn is_full(&self) -> bool {
         self.budget.is_spent
     }
@@ -112,7 +112,7 @@ impl Outline {
         self.html
     }
 
-    /// Returns whether text is shown; in a table, it is put into a cell.
+    /// Returns whether text is shown; in a table, the text is put into a cell.
     fn begins_text(&mut self, text: &str) -> bool {
         if let Some(hidden) = &mut self.hidden {
             let is_title = std::mem::take(&mut hidden.is_title);
@@ -141,7 +141,7 @@ impl Outline {
         self.html.push_str("</title></svg>");
     }
 
-    /// Opens an element, after what must be closed or opened before it.
+    /// Opens an element, after closing and opening the elements that it requires.
     fn begin(&mut self, element: Element, tag: &Tag<'_>) {
         let (name, kind) = element;
         match kind {
@@ -169,7 +169,7 @@ impl Outline {
         }
         let is_cell = |(_, kind): &Element| *kind == Kind::Cell;
         match self.last(|open| *open == element, is_cell) {
-            // A link ends where the next one begins; anything else holds already.
+            // A link ends where the next link begins; any further inline element already applies.
             Some(at) if element.0 == "a" => self.close_to(at),
             Some(_) => return,
             None => {}
@@ -253,7 +253,7 @@ impl Outline {
         _ = write!(self.html, "<{name}{attributes}>");
     }
 
-    /// Whether the innermost element holds rows or cells only.
+    /// Returns whether the innermost element may contain only rows or cells.
     fn is_between_cells(&self) -> bool {
         self.open.last().is_some_and(|(_, kind)| matches!(kind, Kind::Table | Kind::Rows | Kind::Row))
     }
@@ -265,14 +265,14 @@ impl Outline {
         }
     }
 
-    /// Closes what is open in the innermost table, up to an element of these kinds.
+    /// Closes the open elements of the innermost table, up to an element of these kinds.
     fn close_to_table(&mut self, kinds: &[Kind]) {
         if let Some(at) = self.open.iter().rposition(|(_, kind)| kinds.contains(kind)) {
             self.close_to(at + 1);
         }
     }
 
-    /// Returns the place of the innermost element that is searched for, not beyond one that limits the search.
+    /// Returns the place of the innermost matching element, but not beyond a limiting one.
     fn last(&self, is_it: impl Fn(&Element) -> bool, is_limit: impl Fn(&Element) -> bool) -> Option<usize> {
         let mut open = self.open.iter().enumerate().rev();
         open.find(|(_, element)| is_it(element) || is_limit(element))
@@ -281,7 +281,7 @@ impl Outline {
     }
 
     fn push(&mut self, element: Element, attributes: &str) {
-        // Parts of a table follow it, so that its text stays in cells.
+        // The parts of a table close in order, so that its text stays in cells.
         let is_part = matches!(element.1, Kind::Rows | Kind::Row | Kind::Cell);
         if self.open.len() >= MAX_DEPTH && !is_part {
             return;
@@ -306,7 +306,7 @@ impl Outline {
     }
 }
 
-/// Returns an attribute as it is written in a tag, with a space before it; nothing if it is missing or too long.
+/// Returns an attribute as written in a tag, after a space; empty if it is missing or too long.
 fn attribute(tag: &Tag<'_>, name: &str) -> String {
     let value = tag.attributes.iter().find(|(given, _)| *given == name).map(|(_, value)| *value);
     let Some(value) = value.filter(|value| value.len() <= MAX_ATTRIBUTE) else { return String::new() };
@@ -316,7 +316,7 @@ fn attribute(tag: &Tag<'_>, name: &str) -> String {
     written
 }
 
-/// Returns the attribute with the number of a list's first item, within a range that the numbers of its items stay in.
+/// Returns the attribute with the number of a list's first item, within a range that fits the numbers of all items.
 fn start(tag: &Tag<'_>) -> String {
     const MAX: i64 = 1_000_000_000;
     let value = tag.attributes.iter().find(|(given, _)| *given == "start");
@@ -324,7 +324,7 @@ fn start(tag: &Tag<'_>) -> String {
     number.map(|number| format!(" start=\"{}\"", number.clamp(-MAX, MAX))).unwrap_or_default()
 }
 
-/// Returns how many columns or rows a cell takes.
+/// Returns the number of columns or rows of a cell.
 fn span(tag: &Tag<'_>, name: &str) -> usize {
     let value = tag.attributes.iter().find(|(given, _)| *given == name);
     value.and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! The tags and the text of HTML, in one pass: each byte is looked at a fixed number of times.
+//! Scans the tags and the text of HTML in one pass: each byte is read a constant number of times.
 
 /// A part of HTML.
 #[derive(Debug)]
@@ -14,22 +14,22 @@ pub(super) enum Token<'h> {
 /// A start tag.
 #[derive(Debug, Default)]
 pub(super) struct Tag<'h> {
-    /// In lower case.
+    /// The name in lower case.
     pub(super) name: String,
-    /// The attributes that text depends on, as they are written.
+    /// The attributes that affect the text, as written.
     pub(super) attributes: Vec<(&'static str, &'h str)>,
     /// Whether it ends with `/>`.
     pub(super) is_closed: bool,
 }
 
-/// The attributes that text depends on.
+/// The attributes that affect the text.
 const ATTRIBUTES: [&str; 6] = ["alt", "colspan", "href", "rowspan", "src", "start"];
 
-/// Elements whose content has no tags: with character references, or without.
+/// Elements whose content has no tags, but character references.
 const REFERENCES_ONLY: [&str; 2] = ["textarea", "title"];
 const RAW: [&str; 6] = ["iframe", "noembed", "noframes", "script", "style", "xmp"];
 
-/// The longest name of an element that is known here.
+/// The maximum length of a known element name.
 const MAX_NAME: usize = 20;
 
 /// Iterates over the parts of HTML.
@@ -64,7 +64,7 @@ impl<'h> Scanner<'h> {
         if REFERENCES_ONLY.contains(&name) { Token::Text(content) } else { Token::Raw(content) }
     }
 
-    /// Takes what begins with `<`; `None` for a comment, or for a tag that is not finished.
+    /// Takes the markup after `<`; `None` for a comment or an unfinished tag.
     fn markup(&mut self) -> Option<Token<'h>> {
         let after = &self.rest[1..];
         if after.starts_with(|first: char| first.is_ascii_alphabetic()) {
@@ -72,7 +72,7 @@ impl<'h> Scanner<'h> {
         }
         if after.starts_with("!--") {
             self.take(4);
-            // `<!-->` and `<!--->` are whole.
+            // `<!-->` and `<!--->` are complete comments.
             let at = [">", "->"].iter().find(|short| self.rest.starts_with(**short)).map(|short| short.len());
             match at {
                 Some(at) => drop(self.take(at)),
@@ -106,7 +106,7 @@ impl<'h> Scanner<'h> {
         self.rest = "";
     }
 
-    /// Takes a tag, at its `<` or `/`; `None`, with all of the rest, if it is not finished.
+    /// Takes a tag, from its `<` or `/` on; `None`, with the whole rest, if it is unfinished.
     fn start_tag(&mut self) -> Option<Tag<'h>> {
         let named = &self.rest[1..];
         let end = named.find(is_end_of_name).unwrap_or(named.len());
@@ -129,7 +129,7 @@ impl<'h> Scanner<'h> {
         }
     }
 
-    /// Takes an attribute, and keeps it if text depends on it; the first one of a name counts.
+    /// Takes an attribute, and keeps it if it affects the text; the first attribute of a name counts.
     fn attribute(&mut self, tag: &mut Tag<'h>) -> Option<()> {
         // A `=` at the start belongs to the name.
         let first = self.rest.chars().next().map_or(0, char::len_utf8);
@@ -175,7 +175,7 @@ impl<'h> Iterator for Scanner<'h> {
             }
             let whole = self.rest;
             let Some(token) = self.markup() else {
-                // An unfinished tag is not text either.
+                // An unfinished tag is not text.
                 if self.rest.len() == whole.len() {
                     self.rest = "";
                 }
@@ -192,7 +192,7 @@ impl<'h> Iterator for Scanner<'h> {
     }
 }
 
-/// Returns where the end tag of an element begins, or the end of the text.
+/// Returns the start of the end tag of an element, or the end of the text.
 fn end_of(text: &str, name: &str) -> usize {
     let is_end = |(at, _): &(usize, &str)| {
         let after = &text.as_bytes()[at + 2..];

@@ -1,13 +1,13 @@
-//! The size of a table: what lays it out needs memory for its rows times its columns.
+//! The size of a table: its layout needs memory for its rows times its columns.
 
 /// The maximum number of columns.
 const MAX_COLUMNS: usize = 200;
-/// The maximum number of cells that cells above them reach into.
+/// The maximum number of cells that spanning cells cover.
 const MAX_SPANNED: usize = 400;
 /// The maximum number of rows times columns.
 const MAX_CELLS: usize = 1_000_000;
 
-/// A table that is open.
+/// An open table.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     rows: usize,
@@ -18,7 +18,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Begins a row; returns whether there may be one more.
+    /// Begins a row; returns whether the table may have another row.
     pub(super) fn begin_row(&mut self) -> bool {
         let fits = self.fits(self.rows + 1, self.columns);
         if fits {
@@ -28,7 +28,7 @@ impl Table {
         fits
     }
 
-    /// Adds a cell to the row, and returns how many columns and rows it takes; `None` if the row is full.
+    /// Adds a cell to the row, and returns its numbers of columns and rows; `None` if the row is full.
     pub(super) fn add_cell(&mut self, colspan: usize, rowspan: usize) -> Option<(usize, usize)> {
         let columns = colspan.clamp(1, MAX_COLUMNS);
         let row = self.row + columns;

@@ -1,4 +1,4 @@
-//! The lock of a folder: a file that is named by its device and inode, in a place where no command can open it.
+//! The lock file of a folder, named by its device and inode, in a folder that no command can open.
 //!
 //! The last call that has locked a file removes it.
 
@@ -12,12 +12,13 @@ use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 #[derive(Debug)]
 pub(super) struct LockFile {
     file: File,
-    /// `None` if the folder is locked itself.
+    /// The path of the lock file; `None` if the folder itself is locked.
     path: Option<PathBuf>,
 }
 
 impl LockFile {
-    /// Locks a folder by a file in `place`, or else the folder itself; returns `None` if another call has locked it.
+    /// Locks a folder by a file in `place`, or the folder itself without a place; returns `None` if another call has
+    /// locked it.
     pub(super) fn try_lock(place: Option<&Path>, folder: &Path, is_alone: bool) -> io::Result<Option<Self>> {
         let id = system::id(&fs::metadata(folder)?);
         let path = place.map(|place| place.join(format!("{}-{}", id.0, id.1)));
@@ -25,7 +26,7 @@ impl LockFile {
             Some(path) => system::open(path)?,
             None => File::open(folder)?,
         };
-        // Before it was locked, another folder may have taken the place of this one, and the file may have been removed.
+        // Checked again, since the folder may have been replaced and the lock file removed before it was locked.
         let is_locked = system::try_lock(&file, is_alone)?
             && system::id(&fs::metadata(folder)?) == id
             && is_at(&file, path.as_deref().unwrap_or(folder));
@@ -42,15 +43,16 @@ impl Drop for LockFile {
     }
 }
 
-/// Returns whether an open file or folder has this path.
+/// Returns whether a path still leads to an open file or folder.
 fn is_at(file: &File, path: &Path) -> bool {
     let ids = file.metadata().and_then(|own| Ok((system::id(&own), system::id(&fs::symlink_metadata(path)?))));
     ids.is_ok_and(|(own, found)| own == found)
 }
 
-/// Returns the folders for the files of locks that a command in `root` cannot open, in the order in which they are locked.
+/// Returns the folders of lock files that a command in `root` cannot open, in the order in which they are locked.
 ///
-/// Files are locked in each of them: a command in a home folder uses one less, and another program may have other variables.
+/// A file is locked in each of them, since the folders of another program may differ: a command in a home folder has
+/// one less, and variables differ.
 pub(super) fn places(root: &Path) -> Vec<PathBuf> {
     let state = choose_base_strategy().ok().map(|base| base.state_dir().unwrap_or_else(|| base.data_dir()));
     let places = state.map(|state| state.join("llm-do/locks")).into_iter().chain([system::temporary()]);
@@ -91,7 +93,7 @@ mod system {
         File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
     }
 
-    /// Locks an open file; returns whether no other call has locked it.
+    /// Locks an open file; returns `false` if another call has locked it.
     pub(super) fn try_lock(file: &File, is_alone: bool) -> io::Result<bool> {
         let operation =
             if is_alone { FlockOperation::NonBlockingLockExclusive } else { FlockOperation::NonBlockingLockShared };
@@ -102,7 +104,7 @@ mod system {
         }
     }
 
-    /// Returns the folder of this user that does not depend on variables.
+    /// Returns this user's folder that does not depend on variables.
     pub(super) fn temporary() -> PathBuf {
         format!("/tmp/llm-do-locks-{}", geteuid().as_raw()).into()
     }

@@ -1,6 +1,7 @@
-//! Checks a configuration of git: only listed keys pass, none of which starts a program while a repository is read.
+//! Checks a configuration of git: only listed keys are allowed, none of which starts a program while a repository is
+//! read.
 
-/// Keys without a subsection, in lower case. Of `core` are here too what the settings of a reading command hold against.
+/// Keys without a subsection, in lower case, including keys of `core` that the settings of a reading command override.
 const KEYS: &[(&str, &[&str])] = &[
     (
         "core",
@@ -90,7 +91,7 @@ const NAMED: &[(&str, &[&str])] = &[
     ("url", &["insteadof", "pushinsteadof"]),
 ];
 
-/// Sections that nothing that reads a local repository uses, or that only change text.
+/// Sections that are unused when a local repository is read, or that only affect text.
 const HARMLESS: &[&str] = &["advice", "alias", "column", "gui", "http", "i18n"];
 
 /// A section of a configuration, in lower case, and whether it has a subsection.
@@ -101,7 +102,7 @@ pub(super) fn fault(text: &str) -> Option<String> {
     let mut section: Option<Section> = None;
     for line in text.split('\n') {
         let line = line.strip_suffix('\r').unwrap_or(line).trim_matches([' ', '\t']);
-        // A value that continues would hide what the next line is.
+        // A continued value would hide the meaning of the next line.
         if line.contains(|character: char| character.is_control() && character != '\t') || line.ends_with('\\') {
             return Some(format!("the unusual line {line:?}"));
         }
@@ -121,7 +122,7 @@ pub(super) fn fault(text: &str) -> Option<String> {
     None
 }
 
-/// Reads `[section]` or `[section "subsection"]`; returns `None` for any other form of the line.
+/// Parses `[section]` or `[section "subsection"]`; returns `None` for any other line.
 fn header(line: &str) -> Option<Section> {
     let inner = line.strip_prefix('[')?.strip_suffix(']')?;
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|it| it.is_ascii_alphanumeric() || it == '-');

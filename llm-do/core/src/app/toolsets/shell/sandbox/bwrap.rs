@@ -1,4 +1,4 @@
-//! The arguments of `bwrap`: an empty system, into which the places of the policy are mounted.
+//! The arguments of `bwrap`: an empty system, into which the paths of the policy are mounted.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,14 +30,14 @@ pub(super) fn arguments(policy: &Policy<'_>, filter: RawFd) -> Vec<OsString> {
     for folder in policy.protected {
         arguments.extend(["--ro-bind".into(), folder.into(), folder.into()]);
     }
-    // Settings of the kernel are files of root in `/proc`, and a command of root is still root to them.
+    // Kernel settings are files of root in `/proc`, which a command of root could write.
     arguments.extend(["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"].map(Into::into));
     arguments.extend(["--seccomp".into(), filter.to_string().into()]);
     arguments.extend(["--chdir".into(), policy.root.into(), "--".into()]);
     arguments
 }
 
-/// Returns what is mounted where, a folder before what is in it.
+/// Returns the mounts by path, a folder before its contents.
 fn mounts<'a>(policy: &'a Policy<'_>) -> BTreeMap<&'a Path, &'static str> {
     let own = system::PRIVATE.iter().map(|path| (Path::new(*path), "--tmpfs"));
     let read = policy.readable.iter().map(|place| place.source.as_path()).filter(|source| {
@@ -48,7 +48,7 @@ fn mounts<'a>(policy: &'a Policy<'_>) -> BTreeMap<&'a Path, &'static str> {
     own.chain(read.map(|source| (source, "--ro-bind"))).chain(made).collect()
 }
 
-/// Returns the places that are known by a symbolic link, which no mounted folder has.
+/// Returns the paths that are symbolic links outside all mounted folders.
 fn links<'a>(policy: &'a Policy<'_>) -> impl Iterator<Item = &'a Place> {
     policy.readable.iter().filter(|place| {
         let holds = |other: &Place| *other != **place && place.shown.starts_with(&other.shown);
@@ -56,12 +56,12 @@ fn links<'a>(policy: &'a Policy<'_>) -> impl Iterator<Item = &'a Place> {
     })
 }
 
-/// Returns whether a path is in a folder that the sandbox makes.
+/// Returns whether a path is in a folder that the sandbox creates.
 fn is_own(path: &Path) -> bool {
     is_made(path) || system::PRIVATE.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Returns whether a path is in a folder that the sandbox makes with all that is in it.
+/// Returns whether a path is in a folder that the sandbox creates with all its contents.
 fn is_made(path: &Path) -> bool {
     ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder))
 }

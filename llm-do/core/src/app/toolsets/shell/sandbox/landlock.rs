@@ -1,4 +1,4 @@
-//! Landlock: the kernel confines a thread and what it starts, without a program that is installed.
+//! Landlock: the kernel confines a thread and its child processes, without an installed program.
 
 use std::io;
 
@@ -14,16 +14,16 @@ use super::policy::Policy;
 use super::syscalls::{Commands, Filter};
 use super::{Launch, system};
 
-/// The version with truncation: before it, files could be emptied.
+/// The version that controls truncation; before it, files could be emptied.
 const NEEDED: ABI = ABI::V3;
 
-/// Returns whether the kernel has what is needed, and this architecture a filter of system calls.
+/// Returns whether the kernel supports the needed version, and this architecture a filter of system calls.
 pub(super) fn works() -> bool {
     Filter { has_network: false, is_changing: false, commands: Commands::Among(Pid::INIT) }.program().is_some()
         && ruleset().is_ok()
 }
 
-/// Starts a command on a thread that is confined, which the command inherits; it stays in the process group `group`.
+/// Starts a command on a confined thread, whose confinement it inherits; it stays in the process group `group`.
 pub(super) fn spawn(launch: &Launch<'_>, mut command: Command, group: Pid) -> io::Result<Child> {
     let policy = Policy::new(launch);
     let runtime = tokio::runtime::Handle::current();
@@ -42,14 +42,14 @@ fn ruleset() -> Result<RulesetCreated, landlock::RulesetError> {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(NEEDED))?
-        // Controls of devices, signals to other processes, and abstract sockets, where the kernel has that too.
+        // Device controls, signals to other processes, and abstract sockets, if the kernel supports them.
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::IoctlDev)?
         .scope(Scope::from_all(ABI::V6))?
         .create()
 }
 
-/// Confines this thread for the rest of its life.
+/// Confines this thread permanently.
 fn confine(policy: &Policy<'_>, group: Pid) -> io::Result<()> {
     let read = AccessFs::from_read(NEEDED);
     let readable = policy.readable.iter().map(|place| place.source.as_path());
@@ -73,7 +73,7 @@ fn confine(policy: &Policy<'_>, group: Pid) -> io::Result<()> {
 /// Drops the capabilities of this thread, such as those of root. A program cannot gain them: Landlock needs `no_new_privs`.
 fn drop_capabilities() -> io::Result<()> {
     for capability in CapabilitySet::all().iter() {
-        // Fails without the capability to do so, and for those that the kernel does not have.
+        // Fails without the capability to do so, and for capabilities that the kernel does not have.
         let _ = remove_capability_from_bounding_set(capability);
     }
     let none = CapabilitySet::empty();
@@ -81,7 +81,7 @@ fn drop_capabilities() -> io::Result<()> {
     Ok(())
 }
 
-/// All that a command may do in a project that it may change: all but to make devices, which root can, and sockets.
+/// The rights of a command in a project that it may change: all except creating devices, which root can, and sockets.
 fn changes() -> BitFlags<AccessFs> {
     AccessFs::from_all(NEEDED) & !(AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::MakeSock)
 }

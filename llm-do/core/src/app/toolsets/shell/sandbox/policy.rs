@@ -1,4 +1,4 @@
-//! What a command may reach: the one description from which the arguments of `bwrap` and the rules of Landlock are made.
+//! The access policy of a command, from which the arguments of `bwrap` and the rules of Landlock are made.
 
 use std::path::{Path, PathBuf};
 
@@ -6,32 +6,32 @@ use super::super::rules::Approved;
 use super::Launch;
 use super::system;
 
-/// The part of the limit of memory that each private folder may hold in addition.
+/// The divisor of the memory limit for the maximum size of each private folder, which is added to the limit.
 const PRIVATE_SHARE: u64 = 8;
 
-/// What a command may reach; it reaches nothing else.
+/// The permitted access of a command; all other access is denied.
 #[derive(Debug)]
 pub(super) struct Policy<'a> {
-    /// What can be read besides the project: of the system, and of the settings. A folder stands before what is in it.
+    /// The readable paths besides the project, of the system and the settings. A folder comes before its contents.
     pub(super) readable: Vec<Place>,
-    /// The project: without symbolic links, chosen by the application alone.
+    /// The project, without symbolic links. Only the application chooses it.
     pub(super) root: &'a Path,
-    /// Whether the project can be changed.
+    /// Whether the project is writable.
     pub(super) is_changing: bool,
-    /// Folders of the project that cannot be changed even so, where the sandbox can protect a folder in another.
+    /// Folders of a writable project that stay read-only, if the sandbox can protect a nested folder.
     pub(super) protected: &'a [PathBuf],
-    /// Whether addresses of the internet can be reached.
+    /// Whether internet addresses are reachable.
     pub(super) has_network: bool,
-    /// How many bytes each private folder holds, which are memory.
+    /// The maximum size of each private folder in bytes, which are memory.
     pub(super) private_size: u64,
 }
 
-/// A file or folder that can be read.
+/// A readable file or folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// The path by which commands know it, which may be a symbolic link.
+    /// The path for commands, which may be a symbolic link.
     pub(super) shown: PathBuf,
-    /// The same without symbolic links.
+    /// The path without symbolic links.
     pub(super) source: PathBuf,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Policy<'a> {
         let mut readable: Vec<_> = system.into_iter().map(Path::new).chain(given).filter_map(Place::find).collect();
         readable.sort();
         readable.dedup();
-        // 0 would mean no limit.
+        // 0 would be unlimited.
         let private_size = (launch.settings.limits.memory / PRIVATE_SHARE).max(1 << 16);
         Self { readable, root: launch.root, is_changing, protected: launch.protected, has_network, private_size }
     }
@@ -58,7 +58,7 @@ impl<'a> Policy<'a> {
 }
 
 impl Place {
-    /// Finds a place; none if it does not exist.
+    /// Finds a path; `None` if it does not exist.
     fn find(path: &Path) -> Option<Self> {
         let shown = std::path::absolute(path).ok()?;
         Some(Self { source: shown.canonicalize().ok()?, shown })

@@ -1,4 +1,4 @@
-//! A filter of system calls, for what no command of a project needs and attacks on a kernel or on other processes use.
+//! A filter of system calls that no command of a project needs, and that attacks on a kernel or on other processes use.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-/// What fails: debugging of other processes, mounts and namespaces, keys, modules, and interfaces with many past faults.
+/// Denied calls: debugging of other processes, mounts and namespaces, keys, modules, and interfaces with many past
+/// vulnerabilities.
 const DENIED: &[libc::c_long] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -34,7 +35,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_kexec_file_load,
     libc::SYS_kexec_load,
     libc::SYS_keyctl,
-    // `statmount` and `listmount`, which have these numbers everywhere.
+    // `statmount` and `listmount`, which have these numbers on all architectures.
     457,
     458,
     libc::SYS_migrate_pages,
@@ -78,15 +79,15 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_uselib,
 ];
 
-/// What only sockets need: without the network, one that is inherited is of no use either.
+/// Calls that only sockets need; without the network, an inherited socket is useless too.
 const SOCKETS: &[libc::c_long] =
     &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
 
-/// What changes a file in another way than its content, for commands that may change none. Landlock does not know these.
+/// Calls that change the attributes of a file, for commands that may change none. Landlock does not control these.
 const ATTRIBUTES: &[libc::c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
-    // `fchmodat2`, which has this number everywhere.
+    // `fchmodat2`, which has this number on all architectures.
     452,
     libc::SYS_fchown,
     libc::SYS_fchownat,
@@ -105,7 +106,7 @@ const ATTRIBUTES: &[libc::c_long] = &[
     libc::SYS_utimes,
 ];
 
-/// What reaches other processes of the user or files everywhere, or outlives the process group, where there are no namespaces.
+/// Calls that reach other processes of the user or any file, or escape the process group, if there are no namespaces.
 const AMONG: &[libc::c_long] = &[
     libc::SYS_inotify_add_watch,
     libc::SYS_inotify_init1,
@@ -127,8 +128,8 @@ const AMONG: &[libc::c_long] = &[
     libc::SYS_inotify_init,
 ];
 
-/// Extended attributes, where files everywhere can be named. They are unsupported, as in some file systems: programs that copy
-/// files go on without them, but fail if they are denied.
+/// Extended attributes, if any file can be named. They are unsupported, as in some file systems: programs that copy
+/// files continue without them, but fail if they are denied.
 const EXTENDED: &[libc::c_long] = &[
     libc::SYS_fgetxattr,
     libc::SYS_flistxattr,
@@ -144,7 +145,7 @@ const EXTENDED: &[libc::c_long] = &[
     libc::SYS_setxattr,
 ];
 
-/// The flags of `clone` that make a namespace, or a child of this process, which would not wait for it.
+/// The flags of `clone` that create a namespace, or a child that this process would not wait for.
 const CLONE_FLAGS: &[libc::c_int] = &[
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -156,8 +157,8 @@ const CLONE_FLAGS: &[libc::c_int] = &[
     libc::CLONE_PARENT,
 ];
 
-/// The families of `ioctl` that control file systems, each with its calls that only read or copy. The rest freezes a file
-/// system or changes attributes, also of files that are open for reading.
+/// The families of `ioctl` that control file systems, each with its calls that only read or copy. Any other call
+/// freezes a file system or changes attributes, also of files that are open for reading.
 const FILE_SYSTEMS: &[(u8, &[u32])] = &[
     // `FS_IOC_FSGETXATTR`.
     (b'X', &[0x801C_581F]),
@@ -171,19 +172,19 @@ const FILE_SYSTEMS: &[(u8, &[u32])] = &[
     (0x94, &[0x4004_9409, 0x4020_940D, 0xC018_9436, 0x8100_9431]),
 ];
 
-/// The first number of system calls that are not known here. Those of x32, an interface of x86-64, are above it too.
+/// The first unknown system call number. The numbers of x32, an interface of x86-64, are above it too.
 const UNKNOWN: u32 = 463;
 
-/// Where the processes of a command are.
+/// The placement of a command's processes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Commands {
-    /// In namespaces of their own.
+    /// In separate namespaces.
     Apart,
-    /// Among those of the user, in this group.
+    /// Among the processes of the user, in this group.
     Among(Pid),
 }
 
-/// What a filter lets pass.
+/// The permissions of a filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filter {
     pub(super) has_network: bool,
@@ -203,8 +204,9 @@ impl Filter {
         Some(self.numbers().into_iter().chain(rules).collect())
     }
 
-    /// Returns what comes before the rules, which know neither ranges nor other errors: newer calls are unknown, as in an older
-    /// kernel, and so is `clone3`, whose flags no filter can read, so that libraries call `clone`.
+    /// Returns the instructions before the rules, which support neither ranges nor other errors. Newer calls are
+    /// unknown, as in an older kernel; so is `clone3`, whose flags a filter cannot read, so that libraries fall back to
+    /// `clone`.
     fn numbers(self) -> Vec<sock_filter> {
         let extended: &[_] = if matches!(self.commands, Commands::Among(_)) { EXTENDED } else { &[] };
         let unsupported = extended.iter().map(|call| (*call, libc::EOPNOTSUPP));
@@ -231,7 +233,7 @@ impl Filter {
             CLONE_FLAGS.iter().map(|flag| has(0, flag.unsigned_abs())).collect::<Option<_>>()?,
         );
         rules.insert(libc::SYS_ioctl, controls()?);
-        // A pair of datagram sockets could send to any path; 2 is the bit of datagrams and raw sockets.
+        // A pair of datagram sockets could send to any path; bit 2 marks datagram and raw sockets.
         let unix = libc::AF_UNIX.unsigned_abs();
         rules.insert(libc::SYS_socketpair, vec![rule(&[(0, Ne, unix)])?, has(1, 2)?]);
         if self.has_network {

@@ -1,4 +1,4 @@
-//! Polls a run in the task of its log, without the detours of a task that wakes itself.
+//! Polls a run in the task of its log. A run that wakes itself is polled again directly, without the scheduler.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::task::AtomicWaker;
 
-/// How often a run that wakes itself is polled before other tasks have their turn.
+/// The maximum number of consecutive polls of a run that wakes itself, before other tasks are polled.
 const POLLS: usize = 8;
 
 /// A run that is polled again immediately if it woke itself.
 ///
-/// The scheduler would queue its task last, and wake another thread for it. Only the run is polled again: the futures of the engine's
-/// SDK must not be polled once an attempt has ended, which the SDK notices after each poll of the task.
-pub(super) struct OwnWakes<F> {
+/// The scheduler would queue its task last, and wake another thread for it. Only the run is polled again: the futures
+/// of the engine's SDK must not be polled once an attempt has ended, which the SDK detects after each poll of the task.
+pub(super) struct SelfWaking<F> {
     run: F,
     wakes: Arc<Wakes>,
     waker: Waker,
 }
 
-/// The wakes of a run, which reach its task unless they are held.
+/// The wakes of a run; its task receives them unless they are held.
 #[derive(Default)]
 pub(super) struct Wakes {
     task: AtomicWaker,
@@ -28,7 +28,7 @@ pub(super) struct Wakes {
     is_woken: AtomicBool,
 }
 
-impl<F: Future + Unpin> OwnWakes<F> {
+impl<F: Future + Unpin> SelfWaking<F> {
     pub(super) fn new(run: F) -> Self {
         let wakes = Arc::new(Wakes::default());
         Self { run, waker: Waker::from(Arc::clone(&wakes)), wakes }
@@ -39,7 +39,7 @@ impl<F: Future + Unpin> OwnWakes<F> {
     }
 }
 
-impl<F: Future + Unpin> Future for OwnWakes<F> {
+impl<F: Future + Unpin> Future for SelfWaking<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -47,7 +47,7 @@ impl<F: Future + Unpin> Future for OwnWakes<F> {
         wakes.task.register(context.waker());
         for _ in 0..POLLS {
             wakes.hold();
-            // What woke it before is seen now.
+            // This poll handles earlier wakes.
             wakes.is_woken.swap(false, Ordering::SeqCst);
             let polled = Pin::new(&mut *run).poll(&mut Context::from_waker(waker));
             wakes.are_held.store(false, Ordering::SeqCst);
@@ -88,7 +88,7 @@ mod tests {
 
     use futures_util::FutureExt;
 
-    use super::{OwnWakes, POLLS};
+    use super::{POLLS, SelfWaking};
 
     /// A future that wakes itself so many times, and counts how often it was polled.
     fn waking(times: usize, polls: &AtomicUsize) -> impl Future<Output = ()> {
@@ -103,21 +103,21 @@ mod tests {
 
     #[test]
     fn a_run_that_wakes_itself_ends_in_one_poll_of_its_task() {
-        assert_eq!(OwnWakes::new(waking(POLLS - 1, &AtomicUsize::new(0))).now_or_never(), Some(()));
+        assert_eq!(SelfWaking::new(waking(POLLS - 1, &AtomicUsize::new(0))).now_or_never(), Some(()));
     }
 
     #[tokio::test]
     async fn other_tasks_have_their_turn() {
         let polls = AtomicUsize::new(0);
-        assert_eq!(OwnWakes::new(waking(100, &polls)).now_or_never(), None);
+        assert_eq!(SelfWaking::new(waking(100, &polls)).now_or_never(), None);
         assert_eq!(polls.load(Ordering::Relaxed), POLLS);
-        OwnWakes::new(waking(100, &AtomicUsize::new(0))).await;
+        SelfWaking::new(waking(100, &AtomicUsize::new(0))).await;
     }
 
     #[tokio::test]
     async fn a_wake_of_another_thread_reaches_the_task() {
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        let wait = tokio::spawn(OwnWakes::new(receiver));
+        let wait = tokio::spawn(SelfWaking::new(receiver));
         std::thread::spawn(move || sender.send(7)).join().unwrap().unwrap();
         assert_eq!(wait.await.unwrap(), Ok(7));
     }
@@ -125,7 +125,7 @@ mod tests {
     #[tokio::test]
     async fn a_wake_that_is_held_is_seen_by_the_next_poll() {
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        let mut run = OwnWakes::new(receiver);
+        let mut run = SelfWaking::new(receiver);
         assert_eq!((&mut run).now_or_never(), None);
         run.wakes().hold();
         sender.send(7).unwrap();

@@ -13,7 +13,7 @@ const WIDTH: usize = 80;
 const ARGUMENTS: usize = 12;
 
 /// Fills a template: `{argument}` becomes the argument's value, `{{` and `}}` are braces, anything else stays.
-pub(super) fn filled(template: &str, arguments: &Value) -> String {
+pub(crate) fn filled(template: &str, arguments: &Value) -> String {
     let mut filled = String::new();
     let mut rest = template;
     while let Some(brace) = rest.find(['{', '}']) {
@@ -38,7 +38,7 @@ fn placeholder<'a>(text: &'a str, arguments: &Value) -> Option<(String, &'a str)
 }
 
 /// Formats a call as in Rust: `tool(path="notes.txt", limit=3)`.
-pub(super) fn listed(tool: &str, arguments: &Value) -> String {
+pub(crate) fn listed(tool: &str, arguments: &Value) -> String {
     let Value::Object(fields) = arguments else {
         return format!("{tool}({})", quoted(arguments));
     };
@@ -50,8 +50,9 @@ pub(super) fn listed(tool: &str, arguments: &Value) -> String {
     format!("{tool}({})", shown.join(", "))
 }
 
-/// Returns the name of an argument, quoted unless it is a plain word: the arguments of run-time workers are named by models.
-pub(super) fn named(name: &str) -> Cow<'_, str> {
+/// Returns the name of an argument, quoted unless it is a plain word, since models name the arguments of run-time
+/// workers.
+pub(crate) fn named(name: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(is_plain) && name.chars().count() <= WIDTH {
         return Cow::Borrowed(name);
@@ -88,7 +89,8 @@ fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Cuts a text; returns its start, and a note on the number of characters cut, empty if the text is whole.
+/// Cuts a text; returns its start, and a note with the number of characters cut, which is empty if the text is
+/// complete.
 fn cut(text: &str) -> (&str, String) {
     let Some((end, _)) = text.char_indices().nth(WIDTH) else {
         return (text, String::new());

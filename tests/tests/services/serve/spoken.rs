@@ -1,0 +1,136 @@
+//! Messages to runs over HTTP: to one that a process drives, that is set aside, or that waits for a process.
+
+use llm_do::model::Message;
+
+use super::chats::waiting_model;
+use super::*;
+
+/// Write, once.
+#[worker(toolsets = [write_line])]
+async fn scribe(input: String) -> String;
+
+/// Writes a line, and then answers with the number of messages.
+fn writing_model() -> FunctionModel {
+    FunctionModel::answering(|request| {
+        if request.messages.iter().any(|message| matches!(message, Message::Tool { .. })) {
+            return Answer::text(format!("{} messages", request.messages.len()));
+        }
+        Answer::call("write_line", json!({ "line": "one" }))
+    })
+}
+
+/// Serves the worker that waits for the switch, which is on.
+async fn serve_waiting(setup: &Setup) -> Server {
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let service = setup.service_of(|runtime| runtime.force_model(waiting_model())).entries(["helper"]).unwrap();
+    setup.serve_this(service).await
+}
+
+/// Waits until the worker waits for the switch.
+async fn in_its_tool(server: &Server, id: &str) {
+    while server.get(&format!("/runs/{id}")).await["usage"]["requests"] != 1 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_joins_after_the_tool_that_runs() {
+    let setup = Setup::new();
+    let server = serve_waiting(&setup).await;
+    let id = server.start("helper", json!({ "input": "Hello" })).await;
+    in_its_tool(&server, &id).await;
+    let (status, run) = server.post(&format!("/runs/{id}/messages"), json!({ "message": "Hurry." })).await;
+    assert_eq!((status, &run["id"]), (StatusCode::ACCEPTED, &json!(id)));
+    let waiting = server.get(&format!("/runs/{id}")).await;
+    assert_eq!(
+        (&waiting["messages"][0]["message"], &waiting["messages"][0]["joined"]),
+        (&json!("Hurry."), &json!(false))
+    );
+    setup.failing.0.store(false, Ordering::Relaxed);
+    let run = server.reaches(&id, "succeeded").await;
+    assert_eq!(run["result"], "6 messages", "the model answered it by a call");
+    assert_eq!(run["messages"][0]["joined"], true);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_has_not_joined_when_the_process_ends_joins_in_the_next_one() {
+    let setup = Setup::new();
+    let server = serve_waiting(&setup).await;
+    let id = server.start("helper", json!({ "input": "Hello" })).await;
+    in_its_tool(&server, &id).await;
+    let (status, _) = server.post(&format!("/runs/{id}/messages"), json!({ "message": "Hurry." })).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    server.stop().await;
+    let server = serve_waiting(&setup).await;
+    setup.failing.0.store(false, Ordering::Relaxed);
+    let run = server.reaches(&id, "succeeded").await;
+    assert_eq!(run["result"], "6 messages");
+    assert_eq!(run["messages"].as_array().unwrap().len(), 1);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_to_a_run_that_waits_for_approval_joins_after_the_call() {
+    let setup = Setup::new();
+    let service = setup.service_of(|runtime| runtime.force_model(writing_model())).entries(["scribe"]).unwrap();
+    let server = setup.serve_this(service).await;
+    let id = server.start("scribe", json!({ "input": "Write." })).await;
+    server.set_aside(&id).await;
+    let message = json!({ "message": "Neatly.", "worker": "scribe", "interrupt": true });
+    let (status, _) = server.post(&format!("/runs/{id}/messages"), message).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    let shown = server.waiting("/approvals").await;
+    let (status, _) = server.decide(&shown, json!({ "decision": "approve" })).await;
+    assert_eq!(status, StatusCode::OK);
+    let run = server.reaches(&id, "succeeded").await;
+    assert_eq!(run["result"], "4 messages");
+    assert_eq!(setup.lines.all(), ["one"]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_no_run_takes_are_refused_with_the_reason() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    server.reaches(&id, "succeeded").await;
+    let path = format!("/runs/{id}/messages");
+    let (status, problem) = server.post(&path, json!({ "message": "Wait." })).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:already_finished")));
+    assert_eq!(problem["detail"], "the run has ended and takes no more messages; start another run");
+    let (status, problem) = server.post(&path, json!({ "message": " " })).await;
+    assert_eq!(
+        (status, &problem["type"]),
+        (StatusCode::UNPROCESSABLE_ENTITY, &json!("urn:llm-do:problem:invalid_request"))
+    );
+    let (status, _) = server.post("/runs/unknown/messages", json!({ "message": "Wait." })).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_of_a_chat_joins_its_unfinished_run() {
+    let setup = Setup::new();
+    let server = serve_waiting(&setup).await;
+    let (_, chat) = server.post("/chats", json!({ "entry": "helper" })).await;
+    let path = format!("/chats/{}/messages", chat["id"].as_str().unwrap());
+    let (status, run) = server.post(&path, json!({ "arguments": { "input": "Hello" } })).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let id = run["id"].as_str().unwrap();
+    in_its_tool(&server, id).await;
+    let hurry = json!({ "arguments": { "input": "Hurry." } });
+    for _ in 0..2 {
+        let request = server.request(Method::POST, &path).header("idempotency-key", "hurry").json(&hurry);
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::ACCEPTED);
+        assert_eq!(json_of(response).await["id"], id);
+    }
+    setup.failing.0.store(false, Ordering::Relaxed);
+    let run = server.reaches(id, "succeeded").await;
+    assert_eq!(run["result"], "6 messages", "the key sends it once");
+    let (status, next) = server.post(&path, hurry).await;
+    assert_eq!(status, StatusCode::CREATED);
+    assert_eq!(server.reaches(next["id"].as_str().unwrap(), "succeeded").await["result"], "10 messages");
+    server.stop().await;
+}
