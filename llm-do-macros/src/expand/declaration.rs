@@ -91,12 +91,7 @@ pub(super) fn includes_type(group: &impl ToTokens, included: &TokenStream) -> To
 }
 
 /// Implements the trait `to` with the tools of the type `included`, and `more`.
-fn answer(
-    to: &TokenStream,
-    item: &impl ToTokens,
-    included: &TokenStream,
-    more: Option<&TokenStream>,
-) -> TokenStream {
+fn answer(to: &TokenStream, item: &impl ToTokens, included: &TokenStream, more: Option<&TokenStream>) -> TokenStream {
     quote! {
         // A type parameter, since an associated type with the members would expose private ones.
         impl<__Members: __llm_do::Includes> #to for #item

@@ -11,7 +11,7 @@ use super::names::DeclarationSource;
 use super::{EffectLayer, Group, LeftOut, Origin, Registered, plan};
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
+use crate::plane::definition::{Declaration, ToolDef, ToolsetDef, linked_items};
 use crate::plane::function_tool::{Alias, FunctionTool};
 
 /// The items that a program adds, and the linked items to include.
@@ -37,7 +37,7 @@ pub(super) type Item = (Arc<Registered>, Option<DeclarationSource>);
 impl Contents {
     /// Returns the linked items and toolsets to include; adds a fault for each unknown name.
     pub(super) fn linked(&self, faults: &mut Vec<String>) -> (Vec<&'static ToolDef>, Vec<ToolsetDef>) {
-        let mut defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
+        let mut defs: Vec<&ToolDef> = linked_items().collect();
         defs.sort_by_key(|def| (def.name, def.location));
         let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
         toolsets.sort_by_key(|def| (def.name, def.location));

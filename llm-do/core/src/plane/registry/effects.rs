@@ -40,9 +40,9 @@ pub(super) fn declare(
     }
     let sets = toolsets_by_tool(toolsets, groups);
     for item in items.values_mut().filter(|item| item.kind() == ItemKind::Tool) {
-        let of_sets = sets.get(item.alias_of().unwrap_or(item.name())).map(Vec::as_slice).unwrap_or_default();
-        let effect = layers.iter().find_map(|layer| layer.effect_of(item, of_sets));
-        let on_unknown = layers.iter().find_map(|layer| layer.on_unknown_of(item, of_sets));
+        let of_sets: Vec<_> = item.names().filter_map(|name| sets.get(name)).flatten().copied().collect();
+        let effect = layers.iter().find_map(|layer| layer.effect_of(item, &of_sets));
+        let on_unknown = layers.iter().find_map(|layer| layer.on_unknown_of(item, &of_sets));
         let Some(item) = Arc::get_mut(item) else { continue };
         if let Some(effect) = effect {
             item.set_effect(effect);
@@ -72,8 +72,7 @@ impl EffectLayer {
     /// Returns the effect that the policy declares for a tool, or else the strictest effect of its toolsets.
     fn effect_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<Effect> {
         let named = || {
-            let target = tool.alias_of();
-            let effect = self.effects.get(tool.name()).or_else(|| self.effects.get(target?));
+            let effect = tool.names().find_map(|name| self.effects.get(name));
             effect.copied().filter(|effect| !(self.is_of_project && weakens(tool, *effect)))
         };
         let of_toolsets = || {
@@ -86,8 +85,7 @@ impl EffectLayer {
     /// Returns the setting of the policy for an unknown outcome of a tool: by its name, otherwise the most cautious of
     /// its toolsets.
     fn on_unknown_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<OnUnknown> {
-        let target = tool.alias_of();
-        let named = self.on_unknown.get(tool.name()).or_else(|| self.on_unknown.get(target?));
+        let named = tool.names().find_map(|name| self.on_unknown.get(name));
         let of_toolsets = || toolsets.iter().filter_map(|name| self.on_unknown.get(*name));
         named.or_else(|| of_toolsets().max_by_key(|setting| setting.caution())).copied()
     }
