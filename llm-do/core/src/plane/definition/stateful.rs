@@ -176,6 +176,8 @@ impl<T: Stateful> FromContext for Instance<T> {
 pub(crate) struct InstanceDef {
     /// The named instance, if it is one.
     pub(crate) name: Option<&'static str>,
+    /// The registered name of the type's toolset.
+    pub(crate) toolset: &'static str,
     key: fn(Option<&'static str>) -> TypeKey,
     pub(crate) state: &'static [fn() -> StateKey],
     open: fn(&CallContext) -> BoxFuture<'static, Result<Opened, CallError>>,
@@ -184,7 +186,7 @@ pub(crate) struct InstanceDef {
 impl InstanceDef {
     pub(super) const fn new<T: Stateful>() -> Self {
         let open = |ctx: &CallContext| T::open(ctx).opened(ctx.instance(), ctx.close_tasks());
-        Self { name: None, key: TypeKey::of::<T>, state: T::STATE, open }
+        Self { name: None, toolset: T::NAME, key: TypeKey::of::<T>, state: T::STATE, open }
     }
 
     /// Returns the functions for a named instance.
