@@ -17,7 +17,7 @@ use crate::base::mutex::LazyMutex;
 /// A type, and the named instance of a toolset that a value of it belongs to, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TypeKey {
-    ty: TypeId,
+    pub(crate) ty: TypeId,
     pub(crate) instance: Option<&'static str>,
 }
 

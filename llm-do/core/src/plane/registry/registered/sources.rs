@@ -84,7 +84,8 @@ impl Registered {
 
     /// Returns a linked tool under an alias.
     pub(in crate::plane::registry) fn from_alias(alias: Alias, def: &'static ToolDef, origin: Origin) -> Self {
-        let other_names = [Some(def.name), def.instance_of].into_iter().flatten().map(Arc::from).collect();
+        let others = [Some(def.name), def.instance_of].into_iter().flatten().filter(|other| *other != alias.name);
+        let other_names = others.map(Arc::from).collect();
         let summary = def.summary.map(Arc::from);
         Self {
             other_names,
