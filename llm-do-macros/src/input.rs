@@ -30,7 +30,7 @@ pub(crate) use self::mcp::{Kind as TypeKind, McpField, McpTool, McpToolset, McpT
 pub(crate) use self::owned::spelled;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
 pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
-pub(crate) use self::toolset::{Toolset, ToolsetItem};
+pub(crate) use self::toolset::{GroupMembers, Toolset, ToolsetItem};
 pub(crate) use self::worker_file::{File, OutputSchema};
 use crate::args::approval::Approval;
 use crate::args::on_unknown::OnUnknown;

@@ -167,7 +167,7 @@ use proc_macro::TokenStream;
 /// | `&CallContext`, `CallContext` | The context of the call, for a tool without `toolsets` |
 /// | `&CallContext<its_own_name>` | The same for a tool with `toolsets`: `ctx.call` compiles for their members |
 /// | `&dyn ToolContext` | The context as a trait object, which a test can stub |
-/// | `State<T>`, `&State<T>` | A value from `Runtime::builder().state(..)`; `build()` reports every missing one |
+/// | `State<T>`, `&State<T>` | A value from `Runtime::builder().state(..)`, or `state_for` for a [named instance](macro@toolset); `build()` reports every missing one |
 /// | `#[ctx] x: T`, `#[ctx] x: &T` | A type that implements `FromContext`; an alias of the types above needs `#[ctx]` too |
 ///
 /// A tool takes at most one context. `#[arg]`, `#[serde]` and `#[schemars]` are not allowed on injected parameters.
@@ -414,6 +414,9 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
 /// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members). A `"name"` is not
 /// allowed. `toolsets = [name]` declares all members. Two members with the same name do not compile.
+///
+/// `pub name = instance(TYPE);` makes the tools of a type with [methods](macro@tool#methods) again, each as `name__tool` and with state
+/// of its own. `name::of(tool { .. })` is a call of such a tool.
 ///
 /// With the feature `mcp-snapshots` of `llm-do`, `pub name = mcp("name.mcp.json");` defines a module with a struct for each tool of an MCP
 /// server, from a snapshot of them. The path is relative to the directory of the source file. `toolsets = [name::*]` declares all

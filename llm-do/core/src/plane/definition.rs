@@ -3,6 +3,7 @@
 mod declaration;
 mod environment;
 mod instructions;
+mod linked;
 mod preview;
 mod rendering;
 mod rule;
@@ -22,6 +23,7 @@ pub use self::instructions::{
     Awaits, Computes, Computing, InjectedFrom, InstructionsText, Returns, awaited_instructions,
     instructions_are_awaited, instructions_parameters, returned_instructions,
 };
+pub(crate) use self::linked::linked_items;
 pub(crate) use self::preview::Preview;
 pub use self::preview::preview;
 pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};
@@ -32,7 +34,7 @@ pub(crate) use self::snapshot::LiveTool;
 #[cfg(feature = "mcp-snapshots")]
 pub use self::snapshot::SnapshotDef;
 pub(crate) use self::stateful::InstanceDef;
-pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
+pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful, assert_stateful};
 pub(crate) use self::worker::FileSchema;
 pub use self::worker::{
     AttachmentsValue, LimitsValue, SettingsValue, WorkerDef, assert_max_result, assert_turns, json_value,
@@ -75,6 +77,8 @@ pub struct ToolDef {
     pub(crate) is_composite: bool,
     /// The stateful toolset that it is a method of.
     pub(crate) instance: Option<InstanceDef>,
+    /// The tool of the type, if it is the same tool of a named instance.
+    pub(crate) instance_of: Option<&'static str>,
     pub(crate) parameters: fn() -> Value,
     /// Returns whether the only argument is a prompt.
     pub(crate) takes_prompt: fn() -> bool,
@@ -243,6 +247,7 @@ impl ToolDef {
             timeout: None,
             is_composite: false,
             instance: None,
+            instance_of: None,
             parameters: schema::of_arguments::<T>,
             takes_prompt: argument::is_prompt::<T>,
             is_flattened: argument::is_flattened::<T>,

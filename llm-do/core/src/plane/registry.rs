@@ -48,7 +48,7 @@ use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::StateKey;
 use crate::plane::declared::Declared;
-use crate::plane::definition::ToolsetDef;
+use crate::plane::definition::{InstanceDef, ToolsetDef};
 
 /// The tools, workers, entries and toolsets that are linked into the program.
 ///
@@ -318,7 +318,7 @@ impl Registry {
     /// Lists the state that registered items take and that `has` does not find, with the items.
     pub(crate) fn missing_state(&self, has: impl Fn(StateKey) -> bool) -> Vec<String> {
         let mut missing: Vec<(StateKey, Vec<String>)> = Vec::new();
-        for tool in self.iter() {
+        for tool in self.iter().filter(|tool| !self.serves_as_pattern(tool)) {
             for key in tool.state().into_iter().filter(|key| !has(*key)) {
                 let name = format!("`{}`", tool.name());
                 match missing.iter_mut().find(|(known, _)| known.id == key.id) {
@@ -327,13 +327,29 @@ impl Registry {
                 }
             }
         }
-        missing.sort_by_key(|(key, _)| (key.written, key.full_name));
-        let is_shared = |key: &StateKey| missing.iter().filter(|(other, _)| other.written == key.written).count() > 1;
+        missing.sort_by_key(|(key, _)| (key.written, key.full_name, key.id.instance));
+        let is_namesake =
+            |key: &StateKey, other: &StateKey| other.written == key.written && other.full_name != key.full_name;
         let describe = |(key, tools): &(StateKey, Vec<String>)| {
             // Types in different modules may have the same name.
-            let full_name = if is_shared(key) { format!(" (`{}`)", key.full_name) } else { String::new() };
-            format!("`{}`{full_name} for {}", key.written, tools.join(", "))
+            let is_shared = missing.iter().any(|(other, _)| is_namesake(key, other));
+            let full_name = if is_shared { format!(" (`{}`)", key.full_name) } else { String::new() };
+            let of_instance = |name| format!(" of the instance `{name}`, with `state_for::<{name}>(..)`,");
+            let instance = key.id.instance.map(of_instance).unwrap_or_default();
+            format!("`{}`{full_name}{instance} for {}", key.written, tools.join(", "))
         };
         missing.iter().map(describe).collect()
+    }
+
+    /// Returns whether a tool only serves as the pattern for those of named instances: it has its own state only if
+    /// something declares it.
+    fn serves_as_pattern(&self, tool: &Registered) -> bool {
+        let Some(own) = tool.receiver.filter(|own| own.name.is_none()) else { return false };
+        let is_of_instance = |of: InstanceDef| of.name.is_some() && of.type_key() == own.type_key();
+        let has_instance = |item: &Arc<Registered>| item.receiver.is_some_and(is_of_instance);
+        let declares = |item: &Arc<Registered>| {
+            item.declared.iter().flat_map(|declared| declared.iter()).any(|declared| declared.tool == tool.name)
+        };
+        self.iter().any(has_instance) && !self.iter().any(declares)
     }
 }

@@ -21,7 +21,7 @@ use crate::base::open_file::folder_or_current;
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
 use crate::observe::event::ItemKind;
-use crate::plane::definition::{DeclaredRule, ToolDef};
+use crate::plane::definition::{DeclaredRule, ToolDef, linked_items};
 use crate::plane::registry::Origin;
 
 /// The name of the manifest.
@@ -309,7 +309,7 @@ impl<'a> ProjectReader<'a> {
             name.value.clone_from(registered);
         }
         let of_files = self.project.workers.iter().map(|(spec, _)| spec.name());
-        let linked = inventory::iter::<ToolDef>.into_iter().map(|def| def.name);
+        let linked = linked_items().map(|def| def.name);
         let known: Vec<_> = if is_function { linked.collect() } else { of_files.chain(linked).collect() };
         if known.contains(&name.value.as_str()) {
             self.check_arguments(&name, arguments.as_ref());
@@ -337,7 +337,7 @@ impl<'a> ProjectReader<'a> {
 
 /// Returns whether a name belongs to a linked tool whose calls need approval by default.
 fn is_changing_tool(name: &str) -> bool {
-    let def = inventory::iter::<ToolDef>.into_iter().find(|def| def.name == name);
+    let def = linked_items().find(|def| def.name == name);
     let is_read_only = |def: &ToolDef| def.effect == Effect::ReadOnly && def.approval != Some(DeclaredRule::Ask);
     def.is_some_and(|def| def.kind == ItemKind::Tool && !is_read_only(def))
 }

@@ -1,6 +1,6 @@
 //! The operations of the plane that a context uses.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::observe::event::{Caller, EventKind, Label, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
-use crate::plane::instance::CloseTasks;
+use crate::plane::instance::{CloseTasks, TypeKey};
 use crate::plane::mailbox::Mailbox;
 use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
@@ -166,6 +166,6 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns the handle that closes the run's instances.
     fn close_tasks(&self) -> &CloseTasks;
 
-    /// Returns the application's state of a type.
-    fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>>;
+    /// Returns the application's state of a type, or that of a named instance.
+    fn state(&self, of: TypeKey) -> Option<Arc<dyn Any + Send + Sync>>;
 }

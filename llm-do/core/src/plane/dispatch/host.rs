@@ -1,6 +1,6 @@
 //! The implementation of [`Host`] for runs, through which contexts make calls.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
-use crate::plane::instance::CloseTasks;
+use crate::plane::instance::{CloseTasks, TypeKey};
 use crate::plane::mailbox::Mailbox;
 use crate::plane::plan::DryRun;
 use crate::plane::registry::Registered;
@@ -202,7 +202,7 @@ impl Host for Run {
         &self.background.close_tasks
     }
 
-    fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
+    fn state(&self, of: TypeKey) -> Option<Arc<dyn Any + Send + Sync>> {
         self.run_state(of)
     }
 }

@@ -19,7 +19,7 @@ use crate::observe::journal::{AnnouncedCall, InFlightStep};
 use crate::plane::context::{CallContext, GivenArguments};
 use crate::plane::declared::Callee;
 use crate::plane::guard::Guards;
-use crate::plane::registry::Prepared;
+use crate::plane::registry::{Prepared, Registered};
 
 /// The result of a call for its caller.
 pub(super) type CallResult = Result<ToolReturn, CallError>;
@@ -89,7 +89,8 @@ pub(super) fn begin<'a>(
 ) -> BoxFuture<'a, CallResult> {
     let found = callee(run, &caller, whom, by);
     let tool = found.as_deref().ok().map(AsRef::as_ref);
-    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by));
+    let instance = tool.and_then(Registered::instance);
+    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by)).inside(instance);
     let tool = match found {
         Ok(tool) => tool,
         Err(error) => return Box::pin(refuse(run, ctx, error, given)),

@@ -55,8 +55,9 @@ pub struct Registered {
     summary: Option<Arc<str>>,
     /// The definition that its macro registered, if any.
     linked: Option<&'static ToolDef>,
-    /// The tool of which it is an alias.
-    alias_of: Option<Arc<str>>,
+    /// The names of the tools that it stands for, besides its own: that of which it is an alias, and that of the type of its
+    /// named instance.
+    other_names: Vec<Arc<str>>,
     variant: OnceLock<Variant>,
     /// The worker file that it was loaded from, in normalized form.
     file: Option<String>,
@@ -230,9 +231,15 @@ impl Registered {
         self.file.is_some()
     }
 
-    /// Returns the second name that policies and toolsets may use for it: that of the tool of which it is an alias.
-    pub(crate) fn alias_of(&self) -> Option<&str> {
-        self.alias_of.as_deref()
+    /// Returns the names that policies and toolsets may use for it, the registered one first: also that of the tool of which
+    /// it is an alias, and that of the same tool of its type if it belongs to a named instance.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.other_names).map(AsRef::as_ref)
+    }
+
+    /// Returns the named instance that it belongs to, if any.
+    pub(crate) fn instance(&self) -> Option<&'static str> {
+        self.receiver.and_then(|receiver| receiver.name)
     }
 
     /// Returns the approval rule in its source, if any.
@@ -329,7 +336,8 @@ impl Registered {
         let opening = def.instance.map(|instance| instance.state).unwrap_or_default();
         let computed = self.plan().and_then(|plan| plan.computed);
         let computed = computed.iter().flat_map(ComputedInstructions::state);
-        def.state.iter().chain(opening).map(|key| key()).chain(computed).collect()
+        let linked = def.state.iter().chain(opening).map(|key| key().inside(self.instance()));
+        linked.chain(computed).collect()
     }
 
     /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.

@@ -8,7 +8,6 @@ mod observation;
 mod preset;
 mod sources;
 
-use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +21,7 @@ use self::sources::WaitNotice;
 #[cfg(feature = "mcp")]
 use super::root_calls::WeakRuntime;
 use super::{BuildError, Runtime, named_limits};
+use crate::declare::toolset::NamedInstance;
 use crate::declare::worker_file;
 use crate::observe::event::{self, EventSink};
 use crate::observe::journal::{ChildSteps, Journal};
@@ -30,6 +30,7 @@ use crate::plane::config::SessionConfig;
 use crate::plane::config::WorkingFolder;
 use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
+use crate::plane::instance::TypeKey;
 use crate::plane::model_choice::SessionModel;
 use crate::plane::registry::{Contents, Origin, Registry};
 use crate::plane::tool_source::ToolSource;
@@ -74,7 +75,17 @@ pub struct RuntimeBuilder {
 impl RuntimeBuilder {
     /// Sets the value for tools with a `State<T>` parameter, replacing an earlier one of the same type.
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.config.state.insert(TypeId::of::<T>(), Arc::new(value));
+        self.config.state.insert(TypeKey::of::<T>(None), Arc::new(value));
+        self
+    }
+
+    /// Sets the value for the tools of a [named instance](NamedInstance), replacing an earlier one of the same type:
+    /// `state_for::<orders>(value)`.
+    ///
+    /// They get no state of other tools, so a forgotten value is an error of [`build`](Self::build).
+    /// [`toolset!`](macro@llm_do_macros::toolset) declares named instances.
+    pub fn state_for<I: NamedInstance>(mut self, value: impl Send + Sync + 'static) -> Self {
+        self.config.state.insert(TypeKey::of_value(&value, I::NAME), Arc::new(value));
         self
     }
 

@@ -38,6 +38,7 @@ impl Registered {
             max_result: def.max_result,
             summary: def.summary.map(Arc::from),
             linked: Some(def),
+            other_names: def.instance_of.map(Arc::from).into_iter().collect(),
             ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
         }
     }
@@ -83,10 +84,11 @@ impl Registered {
 
     /// Returns a linked tool under an alias.
     pub(in crate::plane::registry) fn from_alias(alias: Alias, def: &'static ToolDef, origin: Origin) -> Self {
-        let target = alias.target.as_str().into();
+        let others = [Some(def.name), def.instance_of].into_iter().flatten().filter(|other| *other != alias.name);
+        let other_names = others.map(Arc::from).collect();
         let summary = def.summary.map(Arc::from);
         Self {
-            alias_of: Some(target),
+            other_names,
             receiver: def.instance,
             takes_prompt: (def.takes_prompt)(),
             linked: Some(def),
@@ -118,7 +120,7 @@ impl Registered {
             approval: None,
             summary: None,
             linked: None,
-            alias_of: None,
+            other_names: Vec::new(),
             variant: OnceLock::new(),
             file: None,
             unwritten: OnceLock::new(),
