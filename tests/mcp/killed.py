@@ -1,8 +1,8 @@
 """Kills the client of other people's MCP servers again and again, and compares what the servers keep with what they keep without a kill.
 
 `killed.py PROGRAM BIN`: the program `stock`, and the folder of the servers. Each domain of tau2 has tasks with the calls that solve them.
-A script of a project makes the calls of a task, with a journal, and its process is killed at random points, half of them while a call
-that writes is under way. The judge settles what was interrupted by the log of the server, as a person would.
+A script of a project makes the calls of a task, with a journal. Its process is killed at random points, half of them while a call that
+writes is under way, or the server is. The judge settles what was interrupted by the log of the server, as a person would.
 
 The servers do not say what their tools change: a policy declares what reads, and everything else may not be made twice.
 """
@@ -132,7 +132,7 @@ def kill_at_random(run: Run, chance: random.Random, usual: float) -> str | None:
     if chance.random() < 0.5:
         while process.poll() is None and run.begun() == before:
             time.sleep(0.001)
-        time.sleep(chance.uniform(0, 0.03))
+        time.sleep(chance.uniform(0, 0.015))
     else:
         time.sleep(chance.uniform(0, usual))
     if chance.random() < 0.25:
