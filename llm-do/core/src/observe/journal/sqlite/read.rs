@@ -95,7 +95,7 @@ const VALUES: &str = concat!(
     "SELECT value FROM list CROSS JOIN journal_records USING (record) WHERE forgotten = 0 AND kind = ?2 ORDER BY record"
 );
 
-/// Reads the outcomes of the records of one kind that are not forgotten, without the content of others.
+/// Reads the outcomes of the records of one kind that are not forgotten; it reads no other content.
 pub(crate) fn values(connection: &Connection, id: &str, of: StepKind) -> rusqlite::Result<Vec<Value>> {
     let mut statement = connection.prepare_cached(VALUES)?;
     statement.query_map((id, of.as_str()), |row| parse(row.get_ref(0)?.as_str()?, 0))?.collect()
