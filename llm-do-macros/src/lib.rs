@@ -309,7 +309,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// A worker has the [effect](macro@tool#effects) of its tools: of several, the strongest. A worker whose tools are all `read_only`, or that
 /// has none, is `read_only`. Of the server-side tools, `web_search`, `web_fetch` and `image_generation` change nothing. What code reaches
 /// that a model wrote is the provider's matter, so the effect of `code_execution` and `programmatic_tool_calling` is unknown, as is that
-/// of the fields `tools` and `mcp_servers` of `extra_body`. The code of a body, or of `instructions_with`, is not counted.
+/// of the fields `tools` and `mcp_servers` of `extra_body`, in the settings of the worker or of the session. The code of a body, or of
+/// `instructions_with`, is not counted.
 ///
 /// `effect` states another effect. One that is weaker than that of a tool is an error when the runtime is built, unless `effect_reason`
 /// states why it holds, such as that the provider's container has no network. The runtime believes it.

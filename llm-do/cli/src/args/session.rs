@@ -1,5 +1,6 @@
 //! Options of a runtime, which are settings.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -50,6 +51,9 @@ pub(crate) struct SessionOptions {
     /// Maximum nesting depth of workers; default: 5.
     #[arg(long, value_name = "N")]
     max_depth: Option<u32>,
+    /// Maximum number of read-only calls of one turn that run together; default: 16.
+    #[arg(long, value_name = "N")]
+    max_concurrent_calls: Option<NonZeroUsize>,
     /// Have this tool answer the calls of a worker first, in place of what its file names; `WORKER=` for the worker alone; may be given
     /// several times.
     #[arg(long, value_name = "WORKER=TOOL", value_parser = hybrid)]
@@ -84,6 +88,7 @@ impl SessionOptions {
             end_on_denial: Set::option(self.end_on_denial.map(EndsRun), "--end-on-denial"),
             content: Set::option(self.content, "--content"),
             max_depth: Set::option(self.max_depth, "--max-depth"),
+            max_concurrent_calls: Set::option(self.max_concurrent_calls, "--max-concurrent-calls"),
             limit_requests: Set::option(limits.limit_requests, "--limit-requests"),
             limit_tokens: Set::option(limits.limit_tokens, "--limit-tokens"),
             limit_cost: Set::option(limits.limit_cost, "--limit-cost"),

@@ -1,5 +1,6 @@
 //! All settings: their names, and their values from options, variables, files and code.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,11 +47,12 @@ impl Setting {
 }
 
 /// The settings, in the order in which they are shown.
-pub(super) const SETTINGS: [Setting; 14] = [
+pub(super) const SETTINGS: [Setting; 15] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
     Setting::new("end_on_denial", |settings| &mut settings.end_on_denial),
     Setting::new("max_depth", |settings| &mut settings.max_depth),
+    Setting::new("max_concurrent_calls", |settings| &mut settings.max_concurrent_calls),
     Setting::new("limit_requests", |settings| &mut settings.limit_requests).unlimited(),
     Setting::new("limit_tokens", |settings| &mut settings.limit_tokens).unlimited(),
     Setting::new("limit_cost", |settings| &mut settings.limit_cost).unlimited(),
@@ -70,6 +72,7 @@ pub(crate) struct Settings {
     pub(crate) approval_mode: Set<ApprovalMode>,
     pub(crate) end_on_denial: Set<EndsRun>,
     pub(crate) max_depth: Set<u32>,
+    pub(crate) max_concurrent_calls: Set<NonZeroUsize>,
     pub(crate) limit_requests: Set<u64>,
     pub(crate) limit_tokens: Set<u64>,
     pub(crate) limit_cost: Set<Money>,
@@ -119,6 +122,7 @@ impl Settings {
         self.approval_mode.offer(default.approval_mode, Source::Default);
         self.end_on_denial.offer(EndsRun(default.end_on_denial), Source::Default);
         self.max_depth.offer(default.max_depth, Source::Default);
+        self.max_concurrent_calls.offer(default.max_concurrent_calls, Source::Default);
         self.verbose.offer(Verbosity::default(), Source::Default);
         self.output.offer(Format::default(), Source::Default);
         self.content.offer(default.content, Source::Default);
@@ -147,6 +151,8 @@ impl Settings {
         differing(&mut self.end_on_denial, Some(&ends), Some(&base_ends), source);
         differing(&mut self.content, Some(&preset.content), Some(&base.content), source);
         differing(&mut self.max_depth, Some(&preset.max_depth), Some(&base.max_depth), source);
+        let (calls, base_calls) = (&preset.max_concurrent_calls, &base.max_concurrent_calls);
+        differing(&mut self.max_concurrent_calls, Some(calls), Some(base_calls), source);
         differing(&mut self.limit_requests, limits.requests.as_ref(), fewer.requests.as_ref(), source);
         differing(&mut self.limit_tokens, limits.total_tokens.as_ref(), fewer.total_tokens.as_ref(), source);
         differing(&mut self.limit_cost, limits.cost.as_ref(), fewer.cost.as_ref(), source);
@@ -198,6 +204,9 @@ impl Settings {
         }
         if let Some(depth) = self.max_depth.get() {
             builder = builder.max_depth(*depth);
+        }
+        if let Some(calls) = self.max_concurrent_calls.get() {
+            builder = builder.max_concurrent_calls(*calls);
         }
         builder.map_limits(|mut limits| {
             limits.requests = self.limit_requests.get().copied().or(limits.requests);

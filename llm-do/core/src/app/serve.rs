@@ -35,7 +35,7 @@ use uuid::Uuid;
 pub use self::access::{Client, Role};
 use self::check::check_known;
 use self::engine::active::ActiveRuns;
-use self::engine::{Options, Shared};
+use self::engine::{EndedRuns, Options, Shared};
 use self::health::Health;
 pub use self::http::{MAX_LIST, RunListQuery};
 use self::metrics::Metrics;
@@ -309,6 +309,7 @@ impl Service {
             shutdown: CancellationToken::new(),
             health: Health::default(),
             streams: http::Streams::default(),
+            ended: EndedRuns::default(),
             #[cfg(feature = "restate")]
             engine,
         });

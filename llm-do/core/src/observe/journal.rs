@@ -52,7 +52,7 @@ pub use self::settlement::{Settlement, UnknownCall};
 #[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, JournalFile, OpenPromise, Retention, RunRecords, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
-pub(crate) use self::sqlite::{Fence, RecordList, delete_run, lease, promises, read_records, tables as sqlite_tables};
+pub(crate) use self::sqlite::{Fence, RecordList, delete_run, lease, promises, read_values, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.

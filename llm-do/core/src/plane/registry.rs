@@ -31,7 +31,7 @@ use llm_do_worker_file::did_you_mean;
 pub use self::application::Application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
-pub(crate) use self::effects::{EffectLayer, weakens};
+pub(crate) use self::effects::{EffectLayer, adds_tools, weakens};
 pub use self::error::RegistryError;
 pub use self::group::Group;
 pub(crate) use self::group::is_of;
@@ -61,6 +61,8 @@ pub struct Registry {
     toolsets: BTreeMap<&'static str, ToolsetDef>,
     /// The toolsets that are known only at run time, by name.
     groups: BTreeMap<Arc<str>, Group>,
+    /// Whether the settings of the session add tools of the provider to the requests of each worker.
+    adds_tools: bool,
     /// The items in files of other programs that the registry leaves out.
     left_out: Vec<LeftOut>,
     /// Warnings about parts of files of other programs without an effect here.
@@ -95,6 +97,7 @@ impl Registry {
         let left_out = std::mem::take(&mut contents.left_out);
         let effects = std::mem::take(&mut contents.effects);
         let hybrids = std::mem::take(&mut contents.hybrids);
+        let adds_tools = contents.adds_tools;
         let linked = defs
             .iter()
             .map(|def| (Arc::new(Registered::from_definition(def)), def.declaration.map(DeclarationSource::from)));
@@ -104,7 +107,7 @@ impl Registry {
             declarations,
             &toolsets,
             groups,
-            (effects.as_slice(), hybrids.as_slice()),
+            (effects.as_slice(), hybrids.as_slice(), adds_tools),
             (left_out, faults),
         )?;
         registry.warnings.splice(0..0, warnings);
@@ -116,7 +119,7 @@ impl Registry {
         declarations: Vec<Option<DeclarationSource>>,
         toolsets: &[ToolsetDef],
         groups: Vec<Group>,
-        (effects, hybrids): (&[EffectLayer], &[(String, String)]),
+        (effects, hybrids, adds_tools): (&[EffectLayer], &[(String, String)], bool),
         (left_out, mut faults): (Vec<LeftOut>, Vec<String>),
     ) -> Result<Self, RegistryError> {
         let mut warnings = Vec::new();
@@ -140,8 +143,8 @@ impl Registry {
             item.instances = instances;
         }
         effects::declare(effects, &mut items, &toolsets, &groups);
-        effects::derive(&mut items, hybrids);
-        faults.extend(items.values().filter_map(|item| effects::fault(item, &items, hybrids)));
+        effects::derive(&mut items, hybrids, adds_tools);
+        faults.extend(items.values().filter_map(|item| effects::fault(item, &items, hybrids, adds_tools)));
         #[cfg(feature = "script")]
         scripts::link(&mut items, &mut faults);
         #[cfg(feature = "script")]
@@ -160,7 +163,7 @@ impl Registry {
         if !faults.is_empty() {
             return Err(RegistryError { faults });
         }
-        Ok(Self { tools, by_name, toolsets, groups, left_out, warnings })
+        Ok(Self { tools, by_name, toolsets, groups, adds_tools, left_out, warnings })
     }
 
     /// Builds a worker for one call; it may call only what its caller may call.
@@ -213,8 +216,8 @@ impl Registry {
         let tools = names.resolve(&worker, &by_name(&spec.toolsets), &mut faults);
         worker.instances = names.instances(&tools);
         worker.declared = Some(Arc::new(names.declared(tools)));
-        worker.effect = effects::of_item(&worker, &self.tools);
-        faults.extend(effects::fault(&worker, &self.tools, &[]));
+        worker.effect = effects::of_item(&worker, &self.tools, self.adds_tools);
+        faults.extend(effects::fault(&worker, &self.tools, &[], self.adds_tools));
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 

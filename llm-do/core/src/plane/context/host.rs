@@ -107,6 +107,10 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
         attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
+    /// Returns whether a repeated call of the tool with this registered name may do harm.
+    #[cfg(feature = "mcp")]
+    fn must_not_repeat(&self, tool: &str) -> bool;
+
     /// Asks the model of a worker once, as a request of the call of `ctx`.
     #[cfg(feature = "mcp")]
     fn respond<'a>(

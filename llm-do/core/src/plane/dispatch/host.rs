@@ -127,6 +127,11 @@ impl Host for Run {
     }
 
     #[cfg(feature = "mcp")]
+    fn must_not_repeat(&self, tool: &str) -> bool {
+        self.plane.registry.get(tool).is_none_or(|tool| tool.must_not_repeat())
+    }
+
+    #[cfg(feature = "mcp")]
     fn respond<'a>(
         &'a self,
         ctx: &'a CallContext,

@@ -23,6 +23,8 @@ pub(crate) struct Contents {
     pub(crate) groups: Vec<Group>,
     /// The effects that policies declare; the first policy that declares one decides.
     pub(crate) effects: Vec<EffectLayer>,
+    /// Whether the settings of the session add tools of the provider to the requests of each worker.
+    pub(crate) adds_tools: bool,
     /// The hybrids: workers, each with the tool that answers first.
     pub(crate) hybrids: Vec<(String, String)>,
     /// The items in files of other programs that cannot be used.

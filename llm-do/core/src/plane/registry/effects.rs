@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub(super) use self::claims::fault;
+pub(crate) use self::derived::adds_tools;
 pub(super) use self::derived::{derive, of_item};
 use super::{Group, Registered};
 use crate::declare::tool::{Effect, OnUnknown};

@@ -32,7 +32,7 @@ use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::instance::TypeKey;
 use crate::plane::model_choice::SessionModel;
-use crate::plane::registry::{Contents, Origin, Registry};
+use crate::plane::registry::{Contents, Origin, Registry, adds_tools};
 use crate::plane::tool_source::ToolSource;
 use crate::plane::user_input::InputHandler;
 
@@ -217,6 +217,7 @@ impl RuntimeBuilder {
             return Err(BuildError::Sources(faults));
         }
         contents.effects = self.policy.effect_layers();
+        contents.adds_tools = adds_tools(&self.config.settings);
         let registry = Registry::with(contents)?;
         self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));
