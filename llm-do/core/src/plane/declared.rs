@@ -94,7 +94,8 @@ impl OfferedTool {
         if let Some(schema) = parameters.as_object_mut()
             && let Some(properties) = schema.entry("properties").or_insert_with(|| json!({})).as_object_mut()
         {
-            properties.insert(BACKGROUND_PARAMETER.to_owned(), json!({ "type": "boolean", "description": IN_BACKGROUND }));
+            properties
+                .insert(BACKGROUND_PARAMETER.to_owned(), json!({ "type": "boolean", "description": IN_BACKGROUND }));
         }
         ToolSpec { parameters: Arc::new(parameters), ..spec }
     }
