@@ -248,7 +248,7 @@ impl WorkerRun {
             tokio::select! {
                 biased;
                 _ = calls.ended(None) => {}
-                () = arrival(self.mail.as_ref()) => {}
+                () = arrival(self.mail.as_ref().filter(|_| !self.is_replaying())) => {}
             }
         }
     }
