@@ -39,6 +39,7 @@ use proc_macro::TokenStream;
 /// | `summary = "write to {path}"` | One line that describes a call to the approver, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `preview = path` | A function whose text shows the approver what the call would do, see [below](#approval). Default: none |
 /// | `max_result = N` | How many bytes of a result a model gets, at least 1,024; it reads the rest in parts. Default: set by the worker or the runtime |
+/// | `background` | Whether a model may start a call in the background, by a parameter `background` that it sees; see [workers](https://docs.rs/llm-do/latest/llm_do/attr.worker.html#background-calls). Default: not |
 /// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
 /// | `error = Type` | The type of the errors that a journal keeps, see [below](#errors). Default: the function's own, if it can be kept |
 /// | `timeout = "30s"` | The maximum duration of a call, also as a constant `Duration`, see [below](#timeout). Default: the caller's |
@@ -261,6 +262,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `limits = expr` | `Limits` for a call and all nested calls together. Default: those of the run |
 /// | `max_result = N` | How many bytes of a result of a tool the model gets, at least 1,024; it reads the rest in parts. Default: set by the runtime |
 /// | `attachments = expr` | `AttachmentPolicy` of the files that its prompt may have. Default: any, of at most 20 MiB each if they are read |
+/// | `background` | Whether the model of a caller may start a call in the background, see [below](#background-calls). Default: not |
 /// | `timeout = "30s"` | The maximum duration of a call, [as for a tool](macro@tool#timeout). Default: the caller's |
 /// | `description = ".."` | The description, instead of the doc comment |
 ///

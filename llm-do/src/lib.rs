@@ -197,7 +197,7 @@ pub mod context {
     pub use llm_do_core::declare::subtask::SubtaskRequest;
     pub use llm_do_core::declare::toolset::{NamedInstance, OfInstance};
     pub use llm_do_core::plane::call_stream::CallStream;
-    pub use llm_do_core::plane::context::{Ask, FromContext, Thread};
+    pub use llm_do_core::plane::context::{Ask, CallHandle, FromContext, Thread};
     pub use llm_do_core::plane::user_input::{InputHandler, InputRequest};
 }
 

@@ -30,6 +30,11 @@ pub const REASON_WITHOUT_EFFECT: &str =
 /// The fault of a blank reason.
 pub const BLANK_REASON: &str = "`effect_reason` is blank: state why a call changes less than its tools may";
 
+/// The parameter that models see of an item that they may call in the background.
+pub const BACKGROUND_PARAMETER: &str = "background";
+/// The fault of such an item with a parameter of its own of that name.
+pub const SAME_PARAMETER: &str = "the parameter `background` has the name of the one that models get with `background`; rename it, or remove the key";
+
 /// The keys of a worker file.
 pub const KEYS: &[KeyDef] = &[
     KeyDef::new(
@@ -106,6 +111,11 @@ pub const KEYS: &[KeyDef] = &[
         "attachments",
         |node, reader| table::read_map(ATTACHMENTS, node, reader).map(Value::Attachments),
         "A map of what the files of a prompt may be. Default: any, of at most 20 MiB each if they are read",
+    ),
+    KeyDef::new(
+        "background",
+        FLAG,
+        "`true` or `false`: whether the model of a caller may start a call in the background. Default: `false`",
     ),
     KeyDef::new(
         "timeout",

@@ -1,6 +1,7 @@
 //! The tool plane: finds, checks, approves, runs and reports every call; `dispatch` is its center.
 
 pub mod approval;
+mod background;
 pub mod call_stream;
 mod call_summary;
 #[doc(hidden)]

@@ -112,6 +112,8 @@ pub struct WorkerSpec {
     pub(crate) limits: Option<Limits>,
     pub(crate) max_result: Option<u64>,
     pub(crate) attachments: AttachmentPolicy,
+    /// Whether the model of a caller may start a call in the background.
+    pub(crate) background: bool,
     pub(crate) timeout: Option<Duration>,
     /// The tool that answers first.
     pub(crate) hybrid: Option<String>,
@@ -147,6 +149,7 @@ impl WorkerSpec {
             limits: None,
             max_result: None,
             attachments: AttachmentPolicy::default(),
+            background: false,
             timeout: None,
             hybrid: None,
             shadow: None,
@@ -299,6 +302,12 @@ impl WorkerSpec {
     /// Sets which files its prompt may have. Default: any, of at most 20 MiB each if they are read.
     pub fn attachments(mut self, policy: AttachmentPolicy) -> Self {
         self.attachments = policy;
+        self
+    }
+
+    /// Lets the model of a caller start a call in the background, as `#[worker(background)]` does. Default: not.
+    pub fn background(mut self) -> Self {
+        self.background = true;
         self
     }
 

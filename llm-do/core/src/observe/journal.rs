@@ -239,6 +239,15 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// Effects inside a call whose result is replayed count as replayed.
     fn is_replaying(&self) -> bool;
 
+    /// Returns whether models may start calls in the [background](https://docs.rs/llm-do/latest/llm_do/attr.worker.html#background-calls) in
+    /// runs with this journal.
+    ///
+    /// Default: `true`. It needs [`is_recorded`](Self::is_recorded) and [`has_later_steps`](Self::has_later_steps), since a resumed run joins
+    /// each result at the turn at which it joined before.
+    fn allows_background(&self) -> bool {
+        true
+    }
+
     /// Returns whether a value is recorded under a step's key, without replaying it.
     ///
     /// A call whose result is recorded needs no approval, and no rule applies to it. A worker looks here for a

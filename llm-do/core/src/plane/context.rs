@@ -11,6 +11,7 @@ mod journaled;
 mod metered;
 mod origins;
 mod requests;
+mod spawn;
 mod thread;
 mod time;
 mod tool_context;
@@ -33,6 +34,7 @@ pub(crate) use self::host::Host;
 pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::{JournalMethod, NO_RESULT, StepOutcome};
 pub(crate) use self::metered::{ReservedCall, ReservedRequest};
+pub use self::spawn::CallHandle;
 pub use self::thread::Thread;
 pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
@@ -328,6 +330,11 @@ impl<S> CallContext<S> {
     /// Returns whether the tool or worker with the name `shown` for this call is read-only.
     pub(crate) fn is_read_only(&self, shown: &str) -> bool {
         self.scope.host.is_read_only(&self.declaring(), shown)
+    }
+
+    /// Returns whether the model of this call may start calls in the background of the tool that it sees as `shown`.
+    pub(crate) fn may_run_in_background(&self, shown: &str) -> bool {
+        self.scope.host.may_run_in_background(&self.declaring(), shown)
     }
 
     /// Returns the maximum number of concurrent bytes the model of this call gets of a result of the tool that it sees as `shown`, if the tool sets it.

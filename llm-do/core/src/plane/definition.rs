@@ -65,6 +65,8 @@ pub struct ToolDef {
     pub(crate) reconcile: Option<&'static str>,
     /// How many bytes a model gets of a result, if it sets that.
     pub(crate) max_result: Option<u64>,
+    /// Whether a model may start calls in the background.
+    pub(crate) background: bool,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
     /// Shows the effect of a call to the approver.
@@ -240,6 +242,7 @@ impl ToolDef {
             on_unknown: None,
             reconcile: None,
             max_result: None,
+            background: false,
             summary: None,
             preview: None,
             state: &[],
@@ -292,6 +295,13 @@ impl ToolDef {
     #[must_use]
     pub const fn max_result(mut self, bytes: u64) -> Self {
         self.max_result = Some(bytes);
+        self
+    }
+
+    /// Lets a model start calls in the background. Default: not.
+    #[must_use]
+    pub const fn background(mut self) -> Self {
+        self.background = true;
         self
     }
 

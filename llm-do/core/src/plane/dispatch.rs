@@ -1,6 +1,7 @@
 //! Executes the calls of runs; `pipeline` is the path of each call.
 
 mod approve;
+mod background;
 mod begun;
 mod decode;
 mod deep;

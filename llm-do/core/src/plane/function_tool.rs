@@ -142,6 +142,8 @@ pub struct FunctionTool {
     pub(crate) reconcile: Option<Arc<str>>,
     /// How many bytes a model gets of a result, if it sets that.
     pub(crate) max_result: Option<u64>,
+    /// Whether a model may start calls in the background.
+    pub(crate) background: bool,
     pub(crate) summary: Option<Arc<str>>,
     pub(crate) timeout: Option<Duration>,
     /// The tools and toolsets that it may call; `None` for all items.
@@ -227,6 +229,7 @@ impl FunctionTool {
             on_unknown: None,
             reconcile: None,
             max_result: None,
+            background: false,
             summary: None,
             timeout: None,
             toolsets: None,
@@ -295,6 +298,12 @@ impl FunctionTool {
     /// [runtime](crate::session::runtime::RuntimeBuilder::max_result), where it is described what becomes of a longer one.
     pub fn max_result(mut self, bytes: u64) -> Self {
         self.max_result = Some(bytes);
+        self
+    }
+
+    /// Lets a model start calls in the background, as [`#[tool(background)]`](macro@llm_do_macros::tool) does. Default: not.
+    pub fn background(mut self) -> Self {
+        self.background = true;
         self
     }
 

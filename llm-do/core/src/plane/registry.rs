@@ -1,6 +1,7 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
 mod application;
+mod background;
 #[cfg(feature = "script")]
 mod code_workers;
 mod contents;
@@ -154,6 +155,7 @@ impl Registry {
             format!("`{}` ({}): `code` needs the feature `script` of `llm-do`", item.name(), item.location())
         }));
         faults.extend(reconcile::faults(&items));
+        faults.extend(items.values().filter_map(|item| background::fault(item)));
         let tools = items;
         #[cfg(feature = "mcp-snapshots")]
         faults.extend(snapshots::faults(&tools));
@@ -218,6 +220,7 @@ impl Registry {
         worker.declared = Some(Arc::new(names.declared(tools)));
         worker.effect = effects::of_item(&worker, &self.tools, self.adds_tools);
         faults.extend(effects::fault(&worker, &self.tools, &[], self.adds_tools));
+        faults.extend(background::fault(&worker));
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 

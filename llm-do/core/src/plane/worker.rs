@@ -1,5 +1,6 @@
 //! Runs a worker: sends requests to its model until the model returns the output.
 
+mod background;
 mod calls;
 mod content;
 mod guarded;
@@ -25,6 +26,7 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
+pub(crate) use self::background::ModelCalls;
 pub(crate) use self::content::ShownMessages;
 pub(crate) use self::messages::{PartialAnswer, mail_of};
 pub(crate) use self::output::Output;
@@ -87,6 +89,8 @@ pub(crate) struct WorkerRun {
     pub(crate) overhead: OnceLock<usize>,
     /// What the server of the model reports of its window, once it was asked.
     pub(crate) asked_window: OnceLock<Option<ContextWindow>>,
+    /// The calls of its model in the background; `None` if it may start none.
+    pub(crate) background: Option<Arc<ModelCalls>>,
 }
 
 /// The parts of a request that guards may change.
@@ -120,6 +124,7 @@ impl Drop for SavedTurns {
         let Some(conversation) = &self.worker.conversation else { return };
         self.turns.interrupt(std::mem::take(&mut self.finished));
         self.turns.add_user_messages(&self.worker.ctx.frame().take_user_messages());
+        self.turns.add_parts(self.worker.lost_calls());
         let kept = self.turns.kept();
         conversation.save(self.turns.take_messages(), kept);
     }
@@ -152,14 +157,24 @@ impl WorkerRun {
 
     /// Runs turns from `prompt` to the output, continuing the conversation.
     pub(crate) fn run(mut self, prompt: Prompt, limits: Limits) -> impl Future<Output = Result<ToolReturn, CallError>> {
-        if let Some(output) = self.output.tool() {
-            self.tools = self.tools.iter().chain([output]).cloned().collect();
+        let own: Vec<_> = self.wait_tool().into_iter().chain(self.output.tool().cloned()).collect();
+        if !own.is_empty() {
+            self.tools = self.tools.iter().cloned().chain(own).collect();
         }
         // Moved into an `Arc` before the first turn, which keeps the future small.
         Arc::new(self).run_turns(prompt, limits)
     }
 
     async fn run_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
+        let Some(background) = self.background.clone() else { return self.take_turns(prompt, limits).await };
+        tokio::select! {
+            biased;
+            result = Box::pin(Arc::clone(&self).take_turns(prompt, limits)) => result,
+            error = background.failed(|error| !self.is_returned(error)) => Err(error),
+        }
+    }
+
+    async fn take_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root(), &self.attachments).await.map_err(fail)?;
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
@@ -179,7 +194,7 @@ impl WorkerRun {
         let _takes_messages = self.take_messages();
         loop {
             let made = saved.made.take();
-            self.join_messages(&mut saved.turns, made).await?;
+            self.join_new(&mut saved.turns, made).await?;
             match saved.turns.step() {
                 Step::Request(_) => saved.is_replay = self.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {

@@ -37,7 +37,8 @@ fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
         .effect(Effect::ReadOnly)
         .effect_reason("e")
         .max_result(2_000)
-        .attachments(AttachmentPolicy::new().count(1));
+        .attachments(AttachmentPolicy::new().count(1))
+        .background();
     spec.input_of = Some("d".to_owned());
     spec = spec.hybrid("f").shadow("f", 2);
     let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
@@ -197,6 +198,7 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
         };
         spec.timeout = millis.map(|millis| Duration::from_millis(u64::from(millis) + 1));
         spec.attachments.count = millis;
+        spec.background = millis.is_some();
         spec.max_result = millis.map(|bytes| u64::from(bytes) + 1_024);
         (spec.limits, spec.input_schema, spec.output_schema) = (limits, input, output);
         spec

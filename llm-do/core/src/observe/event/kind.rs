@@ -39,6 +39,9 @@ pub enum EventKind {
         /// What the call itself may change; `None` for a call that only reads, or that acts only through other calls.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<Effect>,
+        /// Whether it runs in the background of its caller.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        background: bool,
     },
     /// The call reports its progress, by `ctx.progress(..)`.
     Progress {

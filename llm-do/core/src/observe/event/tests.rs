@@ -164,8 +164,14 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
     match kind {
         EventKind::CallStarted { .. } => {
             let effects = [Effect::Idempotent, Effect::Destructive, Effect::Undeclared];
-            (kinds, caller(), event_value(), prop::option::of(of(effects)))
-                .prop_map(|(what, by, arguments, effect)| EventKind::CallStarted { what, by, arguments, effect })
+            (kinds, caller(), event_value(), prop::option::of(of(effects)), any::<bool>())
+                .prop_map(|(what, by, arguments, effect, background)| EventKind::CallStarted {
+                    what,
+                    by,
+                    arguments,
+                    effect,
+                    background,
+                })
                 .boxed()
         }
         EventKind::Progress { .. } => text().prop_map(|text| EventKind::Progress { text }).boxed(),
@@ -331,6 +337,7 @@ fn kinds() -> Vec<EventKind> {
             by: Caller::User,
             arguments: EventValue::default(),
             effect: None,
+            background: false,
         },
         EventKind::Progress { text: none() },
         EventKind::CallFinished {

@@ -138,6 +138,11 @@ impl Journal for FollowJournal {
         std::future::pending().await
     }
 
+    /// Returns false: what follows a run in another process does not know at which turn a result will join.
+    fn allows_background(&self) -> bool {
+        false
+    }
+
     read_replay!(self => self.0.replay.lock());
 }
 

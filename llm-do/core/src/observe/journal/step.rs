@@ -128,6 +128,12 @@ impl StepSpec {
         self
     }
 
+    /// Returns the step of a call in the background; its number among those of a model is part of the key.
+    pub(crate) fn in_background(mut self, number: Option<u32>) -> Self {
+        self.key = key::background_key(&self.parent, &self.name, number, &self.input).into();
+        self
+    }
+
     /// Returns the step of the `n`-th equal call in the parent: 0-based, where 0 leaves the key unchanged.
     #[must_use]
     pub fn nth(mut self, n: u32) -> Self {

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::{CallContext, CallFrame, GivenArguments};
 use crate::base::error::{BoxError, CallError, ErrorTypes};
+use crate::declare::argument::Given;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
@@ -38,6 +39,17 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
         arguments: GivenArguments<'a>,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Prepares a call in the background; returns its context and the call, which runs when it is polled.
+    ///
+    /// `number` is its number among those of the caller's model, which then makes it; otherwise, code makes it.
+    fn in_background(
+        self: Arc<Self>,
+        caller: CallContext,
+        callee: Callee<'_>,
+        arguments: Given,
+        number: Option<u32>,
+    ) -> (CallContext, BoxFuture<'static, Result<ToolReturn, CallError>>);
 
     /// Returns whether the arguments of a tool may omit fields when they are serialized.
     ///
@@ -150,6 +162,9 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
 
     /// Returns whether the tool or worker with the name `shown` for the caller is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
+
+    /// Returns whether the model of `caller` may start calls in the background of the tool that it sees as `shown`.
+    fn may_run_in_background(&self, caller: &CallContext, shown: &str) -> bool;
 
     /// Returns the maximum number of concurrent bytes the model of `caller` gets of a result of the tool that it sees as `shown`, if the tool sets it.
     fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64>;

@@ -247,6 +247,11 @@ impl<S> CallContext<S> {
         for frame in self.frames().take(count) {
             let belongs_to = if frame.is_worker { call } else { 0 };
             frame.extras_or_default().effects.user_messages.get_or_default().push((belongs_to, message.to_owned()));
+            // The conversation of the worker above gets it together with the result.
+            if let Some(background) = frame.in_background().filter(|own| own.is_of_model() && !frame.is_worker) {
+                background.add_user_message(message);
+                return;
+            }
             call = frame.call;
         }
     }

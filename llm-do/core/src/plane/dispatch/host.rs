@@ -12,14 +12,15 @@ use llm_do_providers::{Message, Response};
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
-use super::Run;
 use super::deep::with_stack;
 use super::pipeline::{self, CallResult};
 #[cfg(feature = "mcp")]
 use super::respond::respond;
 use super::subtask::run_subtask;
 use super::thread::continue_thread;
+use super::{Run, background};
 use crate::base::error::{BoxError, CallError, ErrorType, ErrorTypes};
+use crate::declare::argument::Given;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
@@ -50,6 +51,16 @@ impl Host for Run {
     ) -> BoxFuture<'a, CallResult> {
         let nesting = caller.frame().nesting + 1;
         with_stack(whom.name(), nesting, pipeline::begin(self, caller, whom, given, by))
+    }
+
+    fn in_background(
+        self: Arc<Self>,
+        caller: CallContext,
+        callee: Callee<'_>,
+        arguments: Given,
+        number: Option<u32>,
+    ) -> (CallContext, BoxFuture<'static, CallResult>) {
+        background::prepare(self, caller, callee, arguments, number)
     }
 
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError> {
@@ -179,6 +190,10 @@ impl Host for Run {
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {
         self.seen(caller, shown).is_some_and(|item| item.effect() == Effect::ReadOnly)
+    }
+
+    fn may_run_in_background(&self, caller: &CallContext, shown: &str) -> bool {
+        self.seen(caller, shown).is_some_and(Registered::may_run_in_background)
     }
 
     fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64> {

@@ -85,8 +85,7 @@ pub(super) fn journal_step(
         return Err(CallError::invalid(tool.name(), fault));
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-    let (step, in_flight) =
-        caller.begin_step(announced, kind, Arc::clone(&tool.name), arguments, ctx.frame().thread.as_deref());
+    let (step, in_flight) = caller.begin_step(announced, kind, Arc::clone(&tool.name), arguments, Some(ctx.frame()));
     drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(in_flight))
 }

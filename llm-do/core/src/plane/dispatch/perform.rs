@@ -20,6 +20,7 @@ use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text
 use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::observe::event::Label;
+use crate::plane::background::joined;
 use crate::plane::context::CallContext;
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
@@ -63,6 +64,9 @@ pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
     };
     let stopped = || if is_in_journal { ctx.own_timeout().boxed() } else { ctx.stopped().boxed() };
     let body = pin!(pending.wait(ctx));
+    // A tool without a context starts no calls.
+    let background = tool.is_composite().then(|| &ctx.frame().background);
+    let body = pin!(joined(background, body));
     run_unless_stopped(ctx, stopped, body).await
 }
 
@@ -216,6 +220,11 @@ pub(super) async fn worker_run(
         }
         _ => tools,
     };
+    let by_code = plan.code || server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling);
+    let is_allowed = !by_code && ctx.journal().is_none_or(|journal| journal.allows_background());
+    let offered = ctx.frame().declared.as_ref().filter(|_| is_allowed).and_then(|declared| declared.background_specs());
+    let background = offered.is_some().then(Arc::default);
+    let tools = offered.cloned().unwrap_or(tools);
     let has_search = model.profile().tool_search;
     let (tools, deferred, search) = match ToolSearch::over(&tools, plane.config.max_tools) {
         Some(_) if has_search => (Arc::default(), tools, None),
@@ -247,6 +256,7 @@ pub(super) async fn worker_run(
         compaction: plane.config.compaction.clone(),
         overhead: OnceLock::new(),
         asked_window: OnceLock::new(),
+        background,
     })
 }
 

@@ -10,7 +10,9 @@ use super::find::{Found, callee, new_frame};
 use super::perform::perform;
 use super::report::{OpenCall, refuse};
 use super::unknown::Settled;
-use super::{Run, approve, deep, dry_run, find, guard, instances, journal, limits, origins, report, shadow};
+use super::{
+    Run, approve, background, deep, dry_run, find, guard, instances, journal, limits, origins, report, shadow,
+};
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
 use crate::declare::tool::ToolReturn;
@@ -174,6 +176,12 @@ async fn run_admitted(call: &mut Call<'_>, prepared: Prepared) -> CallResult {
     if let Some(result) = dry_run::take_result(call) {
         return result;
     }
+    let _permit = if let Some(background) = call.ctx.frame().in_background() {
+        background.started.cancel();
+        Box::pin(background::permit(call.ctx)).await
+    } else {
+        None
+    };
     limits::start(call);
     report::start(call, &prepared);
     let read = origins::begin(call, &prepared);

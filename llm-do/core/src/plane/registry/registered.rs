@@ -38,6 +38,8 @@ pub struct Registered {
     /// The read-only tool that finds out whether a call has happened.
     reconcile: Option<Arc<str>>,
     max_result: Option<u64>,
+    /// Whether a model may start calls in the background.
+    pub(super) background: bool,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// Its callees; `None` for all items.
@@ -133,6 +135,11 @@ impl Registered {
     /// Returns how many bytes a model gets of a result, if it sets that itself.
     pub(crate) fn max_result(&self) -> Option<u64> {
         self.max_result
+    }
+
+    /// Returns whether a model may start calls in the background.
+    pub(crate) fn may_run_in_background(&self) -> bool {
+        self.background
     }
 
     /// Returns whether it is a tool of a toolset in this crate.
@@ -363,7 +370,12 @@ impl Registered {
 
     /// Returns the tool as models see it under the name `shown`.
     pub(super) fn offered_as(&self, shown: Arc<str>) -> OfferedTool {
-        OfferedTool { name: shown, description: Arc::clone(&self.description), arguments: Arc::clone(&self.arguments) }
+        OfferedTool {
+            name: shown,
+            description: Arc::clone(&self.description),
+            arguments: Arc::clone(&self.arguments),
+            background: self.background,
+        }
     }
 
     /// Returns the schema of the arguments.

@@ -43,6 +43,7 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         limits: _,
         max_result: _,
         attachments: _,
+        background: _,
         timeout: _,
         hybrid,
         shadow,

@@ -13,8 +13,9 @@ use crate::observe::event::{CodeAnswer, DecidedBy, Event, EventKind, EventPart, 
 pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) -> Option<String> {
     let name = one_line(&event.name);
     match kind {
-        EventKind::CallStarted { what, arguments, .. } => {
-            Some(with_value(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), ""))
+        EventKind::CallStarted { what, arguments, background, .. } => {
+            let after = if *background { " (in the background)" } else { "" };
+            Some(with_value(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), after))
         }
         EventKind::CallFinished { outcome, elapsed_ms, note, replayed, .. } => {
             let note =

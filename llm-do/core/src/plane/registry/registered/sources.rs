@@ -36,6 +36,7 @@ impl Registered {
             on_unknown: def.on_unknown,
             reconcile: def.reconcile.map(Arc::from),
             max_result: def.max_result,
+            background: def.background,
             summary: def.summary.map(Arc::from),
             linked: Some(def),
             other_names: def.instance_of.map(Arc::from).into_iter().collect(),
@@ -55,6 +56,7 @@ impl Registered {
             kind: ItemKind::Worker,
             effect: spec.effect,
             timeout: spec.timeout,
+            background: spec.background,
             declared: Some(Arc::default()),
             takes_prompt: spec.input_schema.is_none(),
             file,
@@ -77,6 +79,7 @@ impl Registered {
             on_unknown: tool.on_unknown,
             reconcile: tool.reconcile.clone(),
             max_result: tool.max_result,
+            background: tool.background,
             summary: tool.summary.clone(),
             ..Self::new(&tool.name, &tool.description, origin, arguments, Code::Value(Arc::clone(&tool)))
         }
@@ -109,6 +112,7 @@ impl Registered {
             on_unknown: None,
             reconcile: None,
             max_result: None,
+            background: false,
             origin,
             timeout: None,
             declared: None,
