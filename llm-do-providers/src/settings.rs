@@ -172,8 +172,8 @@ impl Settings {
 
     /// Sets whether requests go to the provider's batch API. Default: false.
     ///
-    /// Answers cost half, and arrive within a day: see [`AnthropicModel`](crate::AnthropicModel#batches). A request to a model
-    /// without such an API is an error.
+    /// Answers cost half, and arrive within a day; see [batches](https://docs.rs/llm-do/latest/llm_do/model/index.html#batches). A
+    /// request to a model without such an API is an error.
     #[must_use]
     pub fn batch(self, enabled: bool) -> Self {
         Self { batch: Some(enabled), ..self }

@@ -8,6 +8,7 @@ use futures_util::{StreamExt, stream};
 
 use super::answer::Answer;
 use super::test::word_count;
+use crate::batched::BatchedRequest;
 use crate::error::ProviderError;
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, replay};
 use crate::response::Response;
@@ -99,6 +100,10 @@ impl Model for FunctionModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn batch(&self, _request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        Ok(None)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

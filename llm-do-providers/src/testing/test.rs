@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::sample::sample;
+use crate::batched::BatchedRequest;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::message::{Message, ResponsePart, ToolCall};
@@ -161,6 +162,10 @@ impl Model for TestModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn batch(&self, _request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        Ok(None)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
