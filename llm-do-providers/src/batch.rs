@@ -1,6 +1,5 @@
 //! Batches of a provider: requests are collected, submitted together, looked at until they end, and handed their answers.
 
-mod cancelling;
 mod collecting;
 mod fault;
 mod open;
@@ -18,13 +17,12 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
-pub use self::cancelling::finish_cancellations;
 use self::collecting::{Collecting, Entry};
 pub(crate) use self::fault::{cancelled, expired, failed, no_api};
 use self::fault::{too_large, without_answer};
 use self::open::OpenBatch;
 pub(crate) use self::shared::shared;
-use crate::batched::{BatchAnswer, BatchPace, BatchProgress, BatchTicket, OnProgress, OpenRequest, stopped};
+use crate::batched::{self, BatchAnswer, BatchPace, BatchProgress, BatchTicket, OnProgress, OpenRequest, stopped};
 use crate::error::{ErrorKind, ProviderError};
 use crate::http;
 use crate::retry::RetryState;
@@ -211,7 +209,7 @@ impl Batcher {
         }
         lock(&self.open).remove(&batch.id);
         let (batcher, id) = (Arc::clone(self), batch.id.clone());
-        cancelling::spawn(async move {
+        batched::spawn_cancellation(async move {
             // If it fails, the batch ends by itself.
             drop(batcher.repeat(|| batcher.api.cancel(&id)).await);
         });

@@ -1,11 +1,16 @@
 //! A request that its provider answers in a batch.
 
+mod cancelling;
+
 use std::fmt;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
+pub use self::cancelling::finish_cancellations;
+#[cfg(feature = "http")]
+pub(crate) use self::cancelling::spawn_cancellation;
 use crate::error::{ErrorKind, ProviderError};
 use crate::response::Response;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]

@@ -131,12 +131,9 @@ pub use self::anthropic::{AnthropicBuilder, AnthropicModel};
 pub use self::attachment::Attachment;
 #[doc(hidden)]
 pub use self::attachment::{FoundFile, find_files, found_path};
-#[cfg(feature = "http")]
-#[doc(hidden)]
-pub use self::batch::finish_cancellations;
 pub use self::batched::BatchedRequest;
 #[doc(hidden)]
-pub use self::batched::{BatchProgress, BatchTicket, SubmittedRequest};
+pub use self::batched::{BatchProgress, BatchTicket, SubmittedRequest, finish_cancellations};
 pub use self::capability::{CapabilityEntry, CapabilityTable, CapabilityTableError, WindowEntry};
 #[doc(hidden)]
 pub use self::catalog::is_registered_by_program;

@@ -185,6 +185,13 @@ impl Settings {
         self.batch == Some(true)
     }
 
+    /// Returns the service tier that decides the price of a request. Not public API. Used by `llm-do`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn priced_tier(&self) -> Option<&str> {
+        if self.is_batch() { Some("batch") } else { self.service_tier.as_deref() }
+    }
+
     /// Sets the timeout of a response, or the maximum time between two chunks of a stream. Default: the model's.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
