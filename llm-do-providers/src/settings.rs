@@ -47,6 +47,7 @@ pub struct Settings {
     /// The provider's service tier, which trades speed for price, such as `flex` or `priority`.
     pub service_tier: Option<String>,
     /// Whether requests go to the provider's batch API, whose answers cost half and arrive within a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<bool>,
     /// The timeout of a request; for a stream, the maximum time between two chunks. Seconds in JSON.
     #[serde(with = "seconds")]

@@ -248,15 +248,16 @@ pub mod journal {
 }
 
 /// Models: those of each provider, wrappers of models, and what an implementation of [`Model`] needs.
+#[doc = include_str!("../docs/batches.md")]
 pub mod model {
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
     pub use llm_do_providers::ApiKey;
     #[cfg(feature = "anthropic")]
     pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
     pub use llm_do_providers::{
-        CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders, FallbackModel,
-        FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError,
-        Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+        BatchedRequest, CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders,
+        FallbackModel, FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData,
+        ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
         SettingWarning, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript,
         UserPart, WebSearch, WindowEntry, model_provider, replay,
     };

@@ -46,7 +46,7 @@ impl Setting {
 }
 
 /// The settings, in the order in which they are shown.
-pub(super) const SETTINGS: [Setting; 14] = [
+pub(super) const SETTINGS: [Setting; 15] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
     Setting::new("end_on_denial", |settings| &mut settings.end_on_denial),
@@ -61,6 +61,7 @@ pub(super) const SETTINGS: [Setting; 14] = [
     Setting::new("verbose", |settings| &mut settings.verbose),
     Setting::new("output", |settings| &mut settings.output),
     Setting::new("content", |settings| &mut settings.content).of_user(),
+    Setting::new("batch", |settings| &mut settings.batch),
 ];
 
 /// The values of the settings.
@@ -80,6 +81,7 @@ pub(crate) struct Settings {
     pub(crate) verbose: Set<Verbosity>,
     pub(crate) output: Set<Format>,
     pub(crate) content: Set<bool>,
+    pub(crate) batch: Set<bool>,
     /// Values of the project's file that have no effect, since another value is stricter.
     pub(crate) warnings: Vec<String>,
 }
@@ -122,6 +124,7 @@ impl Settings {
         self.verbose.offer(Verbosity::default(), Source::Default);
         self.output.offer(Format::default(), Source::Default);
         self.content.offer(default.content, Source::Default);
+        self.batch.offer(false, Source::Default);
         for setting in &SETTINGS {
             if let Some((of_project, stricter)) = (setting.slot)(self).settle() {
                 self.warnings.push(format!(
@@ -182,6 +185,16 @@ impl Settings {
             }
             _ => builder,
         }
+    }
+
+    /// Returns whether requests of `eval`, `harden` and `serve` go to the batch API of their provider.
+    pub(crate) fn is_batch(&self) -> bool {
+        self.batch.get() == Some(&true)
+    }
+
+    /// Sends requests to the batch API of their provider, if the setting says so.
+    pub(crate) fn add_batch(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+        if self.is_batch() { builder.map_settings(|settings| settings.batch(true)) } else { builder }
     }
 
     /// Sets the limits and the approval of calls in a run.
