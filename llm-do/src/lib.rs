@@ -52,6 +52,7 @@
 //! | shorten a long conversation | [`RuntimeBuilder::compaction`](runtime::RuntimeBuilder::compaction), [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
 //! | bound the results that models get, and the files of prompts | [`RuntimeBuilder::max_result`](runtime::RuntimeBuilder::max_result), [`AttachmentPolicy`](prompt::AttachmentPolicy) |
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
+//! | pay half for what can wait | [batches](model#batches) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | serve tools to MCP clients | `mcp::McpService` |
 //! | keep many runs in one file and serve them over HTTP | `serve::Service` |

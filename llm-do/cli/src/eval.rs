@@ -19,6 +19,7 @@ use llm_do_core::plane::approval::ApprovalMode;
 use llm_do_core::plane::registry::Registry;
 use llm_do_core::session::runtime::{Runtime, RuntimeBuilder};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::args::{EvalCommand, EvalOptions, EvaluateOptions, ReportFormat};
 use super::config::{Set, Settings};
@@ -61,6 +62,8 @@ fn evaluate(
     let token = builder.cancellation_token();
     let prices = builder.price_table().clone();
     let (variants, is_batch) = variants(builder, options, runs_projects, demanded)?;
+    // The runs are not cancelled, which would cancel the batches that a resumed evaluation waits for.
+    let token = if is_batch && options.journal.is_some() { CancellationToken::new() } else { token };
     let mut judge = Runtime::builder().prices(prices).cancellation(token.clone());
     if is_batch {
         judge = judge.map_settings(|settings| settings.batch(true));

@@ -192,7 +192,7 @@ impl Settings {
         self.batch.get() == Some(&true)
     }
 
-    /// Sends requests to the batch API of their provider, if the setting says so.
+    /// Sends requests to the batch API of their provider, if the setting is set.
     pub(crate) fn add_batch(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         if self.is_batch() { builder.map_settings(|settings| settings.batch(true)) } else { builder }
     }
