@@ -18,7 +18,9 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
 use self::collecting::{Collecting, Entry};
-pub(crate) use self::fault::{cancelled, expired, failed, no_api};
+#[cfg(any(feature = "gemini", feature = "openai"))]
+pub(crate) use self::fault::failed;
+pub(crate) use self::fault::{cancelled, expired, no_api};
 use self::fault::{too_large, without_answer};
 use self::open::OpenBatch;
 pub(crate) use self::shared::shared;
@@ -305,13 +307,11 @@ pub(crate) fn is_id(text: &str) -> bool {
 
 /// Reads the id of what a provider created.
 pub(crate) fn id(provider: &str, value: &Value) -> Result<String, ProviderError> {
-    match value.as_str().filter(|id| is_id(id)) {
-        Some(id) => Ok(id.to_owned()),
-        None => {
-            let text = "the answer of the batch API has no valid id; check the base URL";
-            Err(ProviderError::new(provider, ErrorKind::Protocol, text))
-        }
-    }
+    let id = value.as_str().filter(|id| is_id(id)).map(str::to_owned);
+    id.ok_or_else(|| {
+        let text = "the answer of the batch API has no valid id; check the base URL";
+        ProviderError::new(provider, ErrorKind::Protocol, text)
+    })
 }
 
 /// Returns a random id: each `RandomState` of std has other keys.

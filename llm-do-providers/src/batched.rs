@@ -142,7 +142,7 @@ impl BatchedRequest {
 
     /// Returns a future that submits the next request; nothing is sent before it is polled.
     #[doc(hidden)]
-    pub fn submit(&self) -> BoxFuture<'static, Result<BatchTicket, ProviderError>> {
+    pub fn submit(&self) -> impl Future<Output = Result<BatchTicket, ProviderError>> + Send + 'static + use<> {
         self.0.submit()
     }
 

@@ -52,3 +52,34 @@ impl Collecting {
         if self.number == number { self.take() } else { Vec::new() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::oneshot;
+
+    use super::{BatchLimits, BatchLine, Collecting, Entry};
+
+    fn entry(bytes: usize) -> Entry {
+        let line = BatchLine { id: "a".to_owned(), body: vec![b' '; bytes].into() };
+        Entry { line, submitted: oneshot::channel().0 }
+    }
+
+    #[test]
+    fn a_batch_is_full_by_size_or_by_number() {
+        let limits = BatchLimits { requests: 3, bytes: 2_000, within: Duration::ZERO };
+        let mut collecting = Collecting::default();
+        assert!(collecting.fits(&entry(9_000), limits), "one request always fits");
+        assert_eq!(collecting.add(entry(1_000)), Some(0), "the first one begins a batch");
+        assert!(!collecting.fits(&entry(1_000), limits));
+        assert_eq!(collecting.add(entry(10)), None);
+        assert!(!collecting.is_full(limits));
+        collecting.add(entry(10));
+        assert!(collecting.is_full(limits));
+        assert_eq!(collecting.take().len(), 3);
+        assert_eq!(collecting.add(entry(10)), Some(1));
+        assert_eq!(collecting.take_if(0).len(), 0, "it was taken");
+        assert_eq!(collecting.take_if(1).len(), 1);
+    }
+}

@@ -16,6 +16,7 @@ pub(crate) fn cancelled(provider: &str) -> ProviderError {
 }
 
 /// The error for a batch that the provider did not begin, for the reason `error`: a further one would fail as well.
+#[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) fn failed(error: ProviderError) -> ProviderError {
     error.with_should_retry(false).with_note("the provider refused the whole batch")
 }

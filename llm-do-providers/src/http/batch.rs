@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{Endpoint, PreparedRequest, WHOLE_SIZE, error_response, fault};
+use super::{Endpoint, PreparedRequest};
 use crate::error::{ErrorKind, ProviderError};
 
 impl Endpoint {
@@ -53,11 +53,14 @@ impl Endpoint {
     }
 
     /// Passes each line at the endpoint on; they may be more than fit into memory.
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
     pub(crate) async fn read_lines(
         &self,
         call: &PreparedRequest,
         line: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<(), ProviderError> {
+        use super::{WHOLE_SIZE, fault};
+
         let idle = self.timeouts.idle;
         let late = |_| self.late(idle, "idle timeout");
         let mut answer = timeout(idle, self.send(Method::GET, call)).await.map_err(late)??;
@@ -83,8 +86,9 @@ impl Endpoint {
     }
 
     /// Returns the error for the answer of a request of a batch, as if the server had refused that request.
+    #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn refusal(&self, status: u16, body: &[u8]) -> ProviderError {
-        let error = error_response::refused(self.provider, &self.key_hint, status, body, &[]);
+        let error = super::error_response::refused(self.provider, &self.key_hint, status, body, &[]);
         self.with_text(error, &String::from_utf8_lossy(body))
     }
 

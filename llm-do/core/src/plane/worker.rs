@@ -286,7 +286,7 @@ impl WorkerRun {
         let run = Arc::clone(self);
         let (sent, answers, reserving) = (parts.clone(), turns.turn(), Arc::clone(&reserved));
         let repeats = turns.retries();
-        let local = |step| async move { run.send(sent, answers, repeats, reserving, step).await };
+        let local = move |step| async move { run.send(sent, answers, repeats, reserving, step).await };
         let input = || self.input(turns, &parts);
         let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local));
         // Without a journal, cancellation drops this future with its call. A journal may run it in another task.

@@ -92,7 +92,8 @@ impl WorkerRun {
         place: &BatchPlace<'_>,
     ) -> Result<Response, CallError> {
         loop {
-            let StepOutcome { value: ticket, is_replayed } = self.submit(&batched, place).await?;
+            let submission = batched.submit();
+            let StepOutcome { value: ticket, is_replayed } = self.submit(submission, place).await?;
             let submitted = batched.submitted(ticket).map_err(|source| self.failed(source))?;
             let waiting = WaitingRequest { run: self, place, submitted, is_answered: false };
             let answer = self.wait_for_batch(waiting).await?;
@@ -111,10 +112,10 @@ impl WorkerRun {
     /// Submits a request, unless the journal has its ticket.
     async fn submit(
         &self,
-        batched: &BatchedRequest,
+        submission: impl Future<Output = Result<BatchTicket, ProviderError>> + Send + 'static,
         place: &BatchPlace<'_>,
     ) -> Result<StepOutcome<BatchTicket>, CallError> {
-        let (submission, worker) = (batched.submit(), self.ctx.name().to_owned());
+        let worker = self.ctx.name().to_owned();
         let submission = async move { submission.await.map_err(|source| CallError::Model { worker, source }) };
         match place.next_step() {
             Some(step) => self.unless_cancelled(self.ctx.recorded(JournalMethod::Step, step, submission)).await,
