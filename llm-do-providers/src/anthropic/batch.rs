@@ -48,7 +48,7 @@ struct LineResult<'a> {
 /// Returns the batcher of requests with these headers.
 pub(super) fn batcher(endpoint: &Arc<Endpoint>, call: &PreparedRequest, pace: BatchPace) -> Arc<Batcher> {
     batch::shared(endpoint.account(call), pace, || Batches {
-        endpoint: Arc::clone(endpoint),
+        endpoint: endpoint.for_call(call),
         call: call.with_body(""),
         path: format!("{}/v1/messages/batches", endpoint.path_before("/v1/messages")),
     })

@@ -36,7 +36,7 @@ struct Batches {
 pub(super) fn batcher(endpoint: &Arc<Endpoint>, model: &str, call: &PreparedRequest, pace: BatchPace) -> Arc<Batcher> {
     let folder = if model.contains('/') { "/" } else { "/models/" };
     batch::shared(endpoint.account(call), pace, || Batches {
-        endpoint: Arc::clone(endpoint),
+        endpoint: endpoint.for_call(call),
         call: call.with_body(""),
         version: endpoint.path_before(&format!("{folder}{model}{SINGLE}")).to_owned(),
     })

@@ -63,7 +63,7 @@ pub(crate) fn batcher(
     account.push(b'\n');
     account.extend_from_slice(model.as_bytes());
     batch::shared(account, pace, || Batches {
-        endpoint: Arc::clone(endpoint),
+        endpoint: endpoint.for_call(call),
         call: call.with_body(""),
         base: endpoint.path_before(end).to_owned(),
         url: format!("/v1{end}"),

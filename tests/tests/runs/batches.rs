@@ -195,7 +195,7 @@ async fn a_batch_is_cancelled_once_all_its_runs_are() {
         let tokens = [0, 1].map(|_| CancellationToken::new());
         let runs = [0, 1].map(|number| {
             let start = runtime.start(question(number)).cancellation(tokens[number].clone());
-            tokio::spawn(async move { start.journal(MemoryJournal::new()).await })
+            tokio::spawn(start.journal(MemoryJournal::new()).into_future())
         });
         let [first, second] = runs;
         until(|| fake.batches() == [2]).await;
@@ -216,9 +216,9 @@ async fn an_answer_that_was_given_up_is_ignored() {
     let runtime = runtime(&fake);
     let token = CancellationToken::new();
     let start = runtime.start(question(0)).cancellation(token.clone());
-    let cancelled = tokio::spawn(async move { start.await });
+    let cancelled = tokio::spawn(start.into_future());
     let start = runtime.start(question(1));
-    let kept = tokio::spawn(async move { start.await });
+    let kept = tokio::spawn(start.into_future());
     until(|| fake.batches() == [2]).await;
     token.cancel();
     cancelled.await.unwrap().unwrap_err();
