@@ -305,9 +305,10 @@ async fn a_deadline_before_the_answers_of_batches_is_a_warning_at_the_start() {
     runtime.run(batch_echo_soon { question: "Echo #2#.".to_owned() }).await.unwrap();
     let kinds = recorder.kinds();
     let place = |is: fn(&EventKind) -> bool| kinds.iter().position(is);
-    let warned = place(
-        |kind| matches!(kind, EventKind::SettingWarning { setting, message, .. } if setting == "batch" && message.contains("may take a day")),
-    );
+    let warned = place(|kind| match kind {
+        EventKind::SettingWarning { setting, message, .. } => setting == "batch" && message.contains("may take a day"),
+        _ => false,
+    });
     let asked = place(|kind| matches!(kind, EventKind::ModelRequest { .. }));
     assert!(warned.is_some() && warned < asked, "{kinds:?}");
 }
