@@ -52,6 +52,7 @@
 //! | shorten a long conversation | [`RuntimeBuilder::compaction`](runtime::RuntimeBuilder::compaction), [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
 //! | bound the results that models get, and the files of prompts | [`RuntimeBuilder::max_result`](runtime::RuntimeBuilder::max_result), [`AttachmentPolicy`](prompt::AttachmentPolicy) |
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
+//! | pay half for what can wait | [batches](model#batches) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | serve tools to MCP clients | `mcp::McpService` |
 //! | keep many runs in one file and serve them over HTTP | `serve::Service` |
@@ -249,15 +250,16 @@ pub mod journal {
 }
 
 /// Models: those of each provider, wrappers of models, and what an implementation of [`Model`] needs.
+#[doc = include_str!("../docs/batches.md")]
 pub mod model {
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
     pub use llm_do_providers::ApiKey;
     #[cfg(feature = "anthropic")]
     pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
     pub use llm_do_providers::{
-        CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders, FallbackModel,
-        FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError,
-        Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+        BatchedRequest, CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders,
+        FallbackModel, FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData,
+        ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
         SettingWarning, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript,
         UserPart, WebSearch, WindowEntry, model_provider, replay,
     };

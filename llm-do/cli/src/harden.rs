@@ -4,6 +4,9 @@
 mod propose;
 mod report;
 
+use std::pin::pin;
+
+use futures_util::{StreamExt, stream};
 use llm_do_core::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
 use llm_do_core::declare::tool::Effect;
 use llm_do_core::observe::event::{Outcome, with_value};
@@ -15,9 +18,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::HardenOptions;
-#[cfg(feature = "script")]
-use super::config::Set;
-use super::config::Settings;
+use super::config::{Set, Settings};
 use super::run::block_on;
 use super::{CommandError, print, print_json, recorded};
 
@@ -49,8 +50,8 @@ fn configured(
     options: &HardenOptions,
     runs_projects: bool,
 ) -> Result<(RuntimeBuilder, Settings), CommandError> {
-    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "with the feature, the model is an option"))]
     let mut settings = options.items.settings();
+    settings.batch = Set::option(options.batch, "--batch");
     #[cfg(feature = "script")]
     {
         settings.model = Set::option(options.propose.model.clone(), "--model");
@@ -74,11 +75,11 @@ fn compare(
     let cases = cases(pair.worker, options)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
-    let builder = settings.add_model(builder).without_journal_and_shadows().approval_mode(mode);
+    let builder = settings.add_batch(settings.add_model(builder)).without_journal_and_shadows().approval_mode(mode);
     // A worker that continues after a denied call would be compared as if it had the tool.
     let builder = if options.approve_all { builder } else { builder.end_on_denial(true) };
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
-    let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
+    let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, (&token, settings.is_batch())))??;
     if options.json { print_json(&json!(summary).to_string()) } else { print(&summary.to_string()) }?;
     if summary.all_agree() {
         return Ok(());
@@ -120,12 +121,15 @@ async fn compare_all(
     cases: &Cases,
     tool: &str,
     options: &HardenOptions,
-    token: &CancellationToken,
+    (token, is_batch): (&CancellationToken, bool),
 ) -> Result<Summary, CommandError> {
     let agreement = agreement(options);
     let mut summary = Summary::default();
-    for case in cases {
-        let compared = compare_one(runtime, tool, case, &agreement).await;
+    // A batch has the requests of all cases.
+    let concurrent = if is_batch { cases.into_iter().count().max(1) } else { 1 };
+    let all = stream::iter(cases).map(|case| compare_one(runtime, tool, case, &agreement));
+    let mut all = pin!(all.buffered(concurrent));
+    while let Some(compared) = all.next().await {
         if token.is_cancelled() {
             return Err(CommandError::Error("aborted by user".to_owned()));
         }

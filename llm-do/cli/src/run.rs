@@ -16,7 +16,7 @@ use llm_do_core::declare::tool::ToolReturn;
 use llm_do_core::observe::event::{EffectLog, EffectSink, JsonLines, Verbosity};
 use llm_do_core::observe::journal::{FileJournal, JournalError};
 use llm_do_core::session::runtime::RuntimeBuilder;
-use llm_do_providers::ProviderError;
+use llm_do_providers::{ProviderError, finish_cancellations};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -213,7 +213,9 @@ pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T
     let result = runtime.block_on(async {
         // Ignored: without a Ctrl+C listener, the run continues.
         let _ = listening.await;
-        run.await
+        let result = run.await;
+        finish_cancellations().await;
+        result
     });
     // Does not wait for running sync tools, since they cannot be stopped.
     runtime.shutdown_background();

@@ -49,9 +49,18 @@ pub(crate) struct EvaluateOptions {
     /// Run each case this often.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) repeat: u32,
-    /// Run at most this many cases concurrently.
-    #[arg(long, value_name = "N", default_value = "4")]
-    pub(crate) concurrency: NonZeroUsize,
+    /// Run at most this many cases concurrently; default: 4, with --batch all.
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+    /// Send requests to the batch API of the models' provider: they cost half, and are answered within a day.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub(crate) batch: Option<bool>,
     /// The seed of intervals, tests and judges.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,

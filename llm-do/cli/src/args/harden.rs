@@ -62,6 +62,15 @@ pub(crate) struct HardenOptions {
     #[cfg_attr(feature = "script", arg(long, conflicts_with = "propose"))]
     #[cfg_attr(not(feature = "script"), arg(long))]
     pub(crate) approve_all: bool,
+    /// Send requests to the batch API of the models' provider: they cost half, and are answered within a day.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub(crate) batch: Option<bool>,
     /// Print each case as a line of JSON with full values, and a summary as the last line.
     #[cfg_attr(feature = "script", doc = "\n\nWith --propose, print the report as a JSON object.")]
     #[arg(long)]

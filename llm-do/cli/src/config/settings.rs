@@ -63,6 +63,7 @@ pub(super) const SETTINGS: [Setting; 15] = [
     Setting::new("verbose", |settings| &mut settings.verbose),
     Setting::new("output", |settings| &mut settings.output),
     Setting::new("content", |settings| &mut settings.content).of_user(),
+    Setting::new("batch", |settings| &mut settings.batch),
 ];
 
 /// The values of the settings.
@@ -83,6 +84,7 @@ pub(crate) struct Settings {
     pub(crate) verbose: Set<Verbosity>,
     pub(crate) output: Set<Format>,
     pub(crate) content: Set<bool>,
+    pub(crate) batch: Set<bool>,
     /// Values of the project's file that have no effect, since another value is stricter.
     pub(crate) warnings: Vec<String>,
 }
@@ -126,6 +128,7 @@ impl Settings {
         self.verbose.offer(Verbosity::default(), Source::Default);
         self.output.offer(Format::default(), Source::Default);
         self.content.offer(default.content, Source::Default);
+        self.batch.offer(false, Source::Default);
         for setting in &SETTINGS {
             if let Some((of_project, stricter)) = (setting.slot)(self).settle() {
                 self.warnings.push(format!(
@@ -188,6 +191,16 @@ impl Settings {
             }
             _ => builder,
         }
+    }
+
+    /// Returns whether requests of `eval`, `harden` and `serve` go to the batch API of their provider.
+    pub(crate) fn is_batch(&self) -> bool {
+        self.batch.get() == Some(&true)
+    }
+
+    /// Sends requests to the batch API of their provider, if the setting is set.
+    pub(crate) fn add_batch(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+        if self.is_batch() { builder.map_settings(|settings| settings.batch(true)) } else { builder }
     }
 
     /// Sets the limits and the approval of calls in a run.

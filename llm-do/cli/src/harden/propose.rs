@@ -30,7 +30,7 @@ pub(super) fn propose(
     runs_projects: bool,
 ) -> Result<(), CommandError> {
     let (builder, settings) = configured(builder, options, runs_projects)?;
-    let builder = settings.add_model(builder);
+    let builder = settings.add_batch(settings.add_model(builder));
     let cases = cases(worker, options)?;
     let proposer = proposer(worker, options);
     let files = ProposalFiles::new(options, proposer.script_name());

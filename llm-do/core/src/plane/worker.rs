@@ -1,6 +1,7 @@
 //! Runs a worker: sends requests to its model until the model returns the output.
 
 mod background;
+mod batch;
 mod calls;
 mod content;
 mod guarded;
@@ -27,6 +28,7 @@ use llm_do_providers::{
 use serde_json::{Value, json};
 
 pub(crate) use self::background::ModelCalls;
+use self::batch::BatchPlace;
 pub(crate) use self::content::ShownMessages;
 pub(crate) use self::messages::{PartialAnswer, mail_of};
 pub(crate) use self::output::Output;
@@ -191,6 +193,7 @@ impl WorkerRun {
         let (finished, worker) = (Vec::new(), Arc::clone(&self));
         let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
         saved.turns.add_loaded(loaded);
+        self.warn_of_early_deadline();
         let _takes_messages = self.take_messages();
         loop {
             let made = saved.made.take();
@@ -298,9 +301,9 @@ impl WorkerRun {
         let run = Arc::clone(self);
         let (sent, answers, reserving) = (parts.clone(), turns.turn(), Arc::clone(&reserved));
         let repeats = turns.retries();
-        let local = async move { run.send(sent, answers, repeats, reserving).await };
+        let local = move |step| async move { run.send(sent, answers, repeats, reserving, step).await };
         let input = || self.input(turns, &parts);
-        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, |_| local));
+        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local));
         // Without a journal, cancellation drops this future with its call. A journal may run it in another task.
         let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
         self.count_finished(&reserved, answer.as_ref().map(|answer| &answer.value));
@@ -357,11 +360,13 @@ impl WorkerRun {
         parts: &RequestParts,
         answers: u32,
         progress: &mut StreamProgress,
+        place: &BatchPlace<'_>,
     ) -> Result<Response, CallError> {
         self.begin_pieces();
         let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
-        let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))
+        let settings = self.settings_of(parts);
+        let request = Request::new(&[], settings)
             .transcript(&parts.messages)
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&parts.tools)
@@ -372,6 +377,16 @@ impl WorkerRun {
             .output(self.output.schema())
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);
+        if settings.is_batch()
+            && let Some(batched) = self.model.batch(request).map_err(failed)?
+        {
+            // Boxed, since few requests are in a batch.
+            let response = Box::pin(self.answer_in_batch(batched, place)).await?;
+            if self.streaming || self.guards.is_none() {
+                self.show_pieces(&response);
+            }
+            return Ok(response);
+        }
         if self.streaming {
             self.partial.clear();
             let stream = self.model.stream(request).await.map_err(failed)?;
@@ -382,6 +397,11 @@ impl WorkerRun {
             self.show_pieces(&response);
         }
         Ok(response)
+    }
+
+    /// Returns the settings of a request, which guards may have replaced.
+    fn settings_of<'a>(&'a self, parts: &'a RequestParts) -> &'a Settings {
+        parts.settings.as_deref().unwrap_or(&self.settings)
     }
 
     fn failed(&self, source: ProviderError) -> CallError {

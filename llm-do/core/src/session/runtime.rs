@@ -190,6 +190,12 @@ impl Runtime {
         self.plane.models.findings(&self.plane.registry)
     }
 
+    /// Returns whether requests go to batches, unless their worker has another setting.
+    #[cfg(feature = "eval")]
+    pub(crate) fn is_batch(&self) -> bool {
+        self.plane.config.settings.is_batch()
+    }
+
     /// Returns the longest timeout of a tool or a worker.
     #[cfg(feature = "restate")]
     pub(crate) fn longest_timeout(&self) -> std::time::Duration {

@@ -96,6 +96,7 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
         row("verbose", "2", json!(2)),
         row("output", "jsonl", json!("jsonl")),
         row("content", "true", json!(true)),
+        row("batch", "true", json!(true)),
     ]
 }
 
@@ -149,6 +150,7 @@ chats                 chats        LLM_DO_CHATS
 verbose               1            --verbose
 output                text         default
 content               false        default
+batch                 false        default
 ";
     assert_eq!(out, expected);
 }

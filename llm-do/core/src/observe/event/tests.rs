@@ -101,7 +101,7 @@ fn rule() -> impl Strategy<Value = RuleSource> {
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    any::<[u64; 16]>().prop_map(|figures| {
+    any::<[u64; 17]>().prop_map(|figures| {
         let mut usage = Usage::of_request(figures[1], figures[2]);
         (usage.requests, usage.cached_tokens, usage.cache_write_tokens) = (figures[0], figures[3], figures[4]);
         (usage.reasoning_tokens, usage.server_side_tools) = (figures[5], figures[6]);
@@ -109,6 +109,7 @@ fn usage() -> impl Strategy<Value = Usage> {
         (usage.web_searches, usage.file_searches, usage.containers) = (figures[9], figures[10], figures[11]);
         (usage.other_charged_tools, usage.flex_requests) = (figures[12], figures[13]);
         (usage.priority_requests, usage.other_tier_requests) = (figures[14], figures[15]);
+        usage.batch_requests = figures[16];
         usage
     })
 }

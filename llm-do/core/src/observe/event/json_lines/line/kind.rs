@@ -214,6 +214,7 @@ fn write_usage(line: &mut String, usage: &Usage) {
         (",\"flex_requests\":", usage.flex_requests),
         (",\"priority_requests\":", usage.priority_requests),
         (",\"other_tier_requests\":", usage.other_tier_requests),
+        (",\"batch_requests\":", usage.batch_requests),
     ] {
         if figure > 0 {
             line.push_str(field);
