@@ -74,7 +74,7 @@ async fn main() -> Result<()> {
 
     let proposer = Proposer::new("queue_of").model("demo:author").budget(Money::from_cents(50)).attempts(4);
     // So few messages show no more than that; the default gate needs at least 59 held-back answers that agree.
-    let proposer = proposer.gate(Gate::new().agreement(0.8));
+    let proposer = proposer.gate(Gate::new().agreement(0.7));
     let proposal = proposer.propose(builder()?, &cases).await?;
     println!("{}", proposal.report);
     let script = proposal.script.ok_or("no script was good enough")?;

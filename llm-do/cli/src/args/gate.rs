@@ -11,7 +11,7 @@ pub(crate) struct GateOptions {
     /// The confidence of that bound, from 0 to 1. Default: 0.95.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) confidence: Option<f64>,
-    /// The least share of cases that must be answered, from 0 to 1; in the others a candidate abstains. Default: 0.3.
+    /// The least share of cases that must be answered, from 0 to 1; a candidate may abstain in the rest. Default: 0.3.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) coverage: Option<f64>,
 }

@@ -81,7 +81,7 @@ impl Gate {
         Self { confidence: between("confidence", confidence), ..self }
     }
 
-    /// Sets the least share of cases that it must answer; for the others it abstains. Default: 0.3.
+    /// Sets the least share of cases that it must answer; it may abstain in the rest. Default: 0.3.
     ///
     /// # Panics
     ///

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use llm_do::harden::{Cases, Gate, Proposal, Proposer};
+use llm_do::model::Request;
 use llm_do::testing::{Answer, FunctionModel};
 use llm_do::worker::WorkerSpec;
 use llm_do::{Value, json};
@@ -62,7 +63,7 @@ async fn a_script_that_is_right_once_and_unsure_otherwise_is_refused() {
 }
 
 #[tokio::test]
-async fn too_few_cases_say_how_many_are_needed() {
+async fn too_few_cases_state_how_many_are_needed() {
     let (proposal, _) = propose(&[&right()], strict(), &labelled(100_000..100_040)).await;
     let faults = faults(&proposal);
     assert!(faults.starts_with("too few cases: ") && faults.ends_with("needs at least 59 answers"), "{faults}");
@@ -112,20 +113,20 @@ async fn a_script_that_learned_the_inputs_is_refused() {
     }
 }
 
-/// Half of the customers have the queue `a`, which nothing but their number tells.
+/// Half of the customers have the queue `a`, which only their number decides.
 fn customers() -> Cases {
     let mut cases = Cases::of("queue");
     for at in 0..600 {
         let customer = at % 40;
         let queue = if customer * 7 % 40 < 20 { "a" } else { "b" };
-        let input = json!({ "customer": format!("c-{customer}"), "text": format!("message {at} says something") });
+        let input = json!({ "customer": format!("c-{customer}"), "text": format!("message {at} of a customer") });
         cases.label(input, json!(queue));
     }
     cases
 }
 
 #[tokio::test]
-async fn a_script_that_learned_the_customers_is_measured_on_others() {
+async fn a_script_that_learned_the_customers_is_measured_on_other_customers() {
     let schema = json!({
         "type": "object", "required": ["customer", "text"],
         "properties": { "customer": { "type": "string" }, "text": { "type": "string" } },
@@ -134,10 +135,10 @@ async fn a_script_that_learned_the_customers_is_measured_on_others() {
         || WorkerSpec::new("queue", "Name the queue.").description("Name the queue.").input_schema(schema.clone());
     let shown = std::sync::Arc::new(Mutex::new(String::new()));
     let asked = shown.clone();
-    let model = FunctionModel::answering(move |request| {
-        *asked.lock().unwrap() = request.prompt().to_owned();
-        let customers: BTreeSet<_> =
-            request.prompt().split("\"c-").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let model = FunctionModel::answering(move |request: Request<'_>| {
+        let prompt = request.prompt();
+        asked.lock().unwrap().clone_from(&prompt);
+        let customers: BTreeSet<_> = prompt.split("\"c-").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         let known = customers.iter().filter_map(|customer| customer.parse::<u32>().ok());
         let known: Vec<_> = known
             .map(|customer| format!("\"c-{customer}\": \"{}\"", if customer * 7 % 40 < 20 { "a" } else { "b" }))

@@ -11,7 +11,7 @@ use crate::plane::registry::Registered;
 impl Dataset {
     /// Sets the expected outputs as the right answers of a worker's cases: they count in place of what the worker answered.
     ///
-    /// `worker` tells which argument an input that is not an object is the value of.
+    /// An input that is not an object is the value of the only argument of `worker`.
     ///
     /// # Errors
     ///

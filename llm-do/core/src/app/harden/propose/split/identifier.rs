@@ -23,7 +23,7 @@ pub(super) fn identifier_of(cases: &Cases) -> Option<String> {
     repeated.min().map(|(_, field)| field.clone())
 }
 
-/// Returns the number of different values of a field; `None` if one of them is not an identifier.
+/// Returns the number of different values of a field; `None` if a value is not an identifier.
 fn values_of(field: &str, cases: &Cases) -> Option<usize> {
     let values: Option<HashSet<String>> = cases
         .iter()
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn other_fields_are_no_identifiers() {
+    fn other_fields_are_not_identifiers() {
         let input = |at: usize| json!({ "text": format!("text {at}"), "id": at, "kind": format!("k{}", at % 3), "age": at % 20 });
         assert_eq!(of((0..60).map(input)), None);
         assert_eq!(of((0..60).map(|at| json!(at % 20))), None);
