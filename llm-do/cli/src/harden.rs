@@ -3,6 +3,7 @@
 #[cfg(feature = "script")]
 mod propose;
 mod report;
+mod status;
 
 #[cfg(feature = "eval")]
 use llm_do_core::app::eval::Dataset;
@@ -34,6 +35,9 @@ pub(super) fn harden(
     options: &HardenOptions,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
+    if options.status {
+        return status::status(options);
+    }
     match (&options.worker, &options.tool) {
         (Some(worker), Some(tool)) if !options.report => {
             compare(builder, &Pair { worker, tool }, options, runs_projects)
