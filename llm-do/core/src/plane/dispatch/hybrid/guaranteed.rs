@@ -50,7 +50,7 @@ pub(super) async fn draw(run: &Run, ctx: &CallContext, subject: &Subject) -> Res
     let input = || json!([subject.tool, subject.key]);
     let drawn = move |_| async move {
         let state = store.load(&key).await.ok().flatten();
-        Ok(state.as_ref().is_some_and(HybridState::draws_code))
+        Ok::<_, CallError>(state.as_ref().is_some_and(HybridState::draws_code))
     };
     Ok(ctx.step(JournalMethod::Step, StepKind::Effect, DRAWN, input, drawn).await?.value)
 }

@@ -156,7 +156,7 @@ impl RuntimeBuilder {
     ///
     /// At first the worker answers, and each answer of code is compared with its answer. Code answers once an upper confidence bound of its
     /// disagreement is at most that of the guarantee: with [`Guarantee::new(0.02, 0.95)`](crate::app::harden::Guarantee), after
-    /// [about 180 comparisons](crate::app::harden::Guarantee::comparisons_needed) that all agree. From then on a part of the calls is compared, all
+    /// [about 200 comparisons](crate::app::harden::Guarantee::comparisons_needed) that all agree. From then on a part of the calls is compared, all
     /// of them at first and at least one of twenty, drawn at random: in these the worker answers too, and its answer counts. When the bound is
     /// above the guarantee, or the disagreement has risen, the worker answers again, and
     /// [`EventKind::Guarantee`](crate::observe::event::EventKind::Guarantee) reports it; comparisons may then show that code is good enough again.
