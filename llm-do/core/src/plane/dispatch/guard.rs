@@ -24,7 +24,7 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
         let Some(guards) = call.guards() else { return result };
         // Stored before the guards make calls.
         call.own_end = Some(OwnEnd::new(call, &result));
-        let guarded = GuardedCall::new(call.ctx, call.tool.kind(), call.tool.effect(), Cow::Owned(arguments));
+        let guarded = GuardedCall::new(call.ctx, &call.tool, Cow::Owned(arguments));
         guards.after_call(&guarded, result).await
     })
 }
@@ -53,7 +53,7 @@ pub(super) async fn run_guards(
     let invalid = |fault| CallError::invalid(tool.name(), fault);
     for guard in guards.iter() {
         let arguments = prepared.arguments().map_err(invalid)?.value();
-        let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), arguments).await?;
+        let changed = guard.before_call(ctx, tool, arguments).await?;
         let Some(changed) = changed else { continue };
         *prepared = decode_async(ctx, tool, changed).await.map_err(|error| match error {
             // The guard changed them, so the error names the guard.

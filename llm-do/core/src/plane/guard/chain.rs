@@ -13,9 +13,10 @@ use super::{Guard, GuardedCall, GuardedRequest, Refusal};
 use crate::base::error::{CallError, chain, panic_text};
 use crate::declare::nesting;
 use crate::declare::schema::dismantle;
-use crate::declare::tool::{Effect, ToolReturn};
-use crate::observe::event::{EventKind, GuardAction, GuardHook, ItemKind};
+use crate::declare::tool::ToolReturn;
+use crate::observe::event::{EventKind, GuardAction, GuardHook};
 use crate::plane::context::CallContext;
+use crate::plane::registry::Registered;
 
 /// The guards of a session, outermost first; at least one.
 #[derive(Clone, Debug)]
@@ -119,10 +120,10 @@ impl NamedGuard {
     pub(crate) async fn before_call(
         &self,
         call: &CallContext,
-        (kind, effect): (ItemKind, Effect),
+        tool: &Registered,
         arguments: &Value,
     ) -> Result<Option<Value>, CallError> {
-        let mut guarded = GuardedCall::new(call, kind, effect, Cow::Borrowed(arguments));
+        let mut guarded = GuardedCall::new(call, tool, Cow::Borrowed(arguments));
         let outcome = run_hook(call, self.hooks.before_call(&mut guarded)).await?;
         outcome.map_err(|refusal| self.report_refusal(call, GuardHook::BeforeCall, refusal))?;
         let changed = guarded.take_copied().map(nesting::shallow).transpose();
