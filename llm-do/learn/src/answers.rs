@@ -157,7 +157,9 @@ mod tests {
     fn what_is_not_a_choice_is_refused() {
         let free = cases((0..30).map(|at| json!({ "name": format!("n{at}") })).collect());
         let list = cases(vec![json!([1]), json!([2])]);
-        for (cases, fault) in [(free, "`/name` of the output has 30 different values in 30 cases"), (list, "the output is a list")] {
+        for (cases, fault) in
+            [(free, "`/name` of the output has 30 different values in 30 cases"), (list, "the output is a list")]
+        {
             let error = choices(&cases).err().unwrap().to_string();
             assert!(error.contains(fault), "{error}");
         }

@@ -34,15 +34,20 @@ enum Done {
 }
 
 /// Learns each part from all cases, and judges each case by a model that was learned without it, on all processors.
-pub(crate) fn fit(kinds: &BTreeMap<String, Kind>, cases: &[Example], choices: &[&Choice], room: usize) -> Vec<Fitted> {
-    let folds = folds(kinds, cases);
+pub(crate) fn fit(
+    kinds: &BTreeMap<String, Kind>,
+    cases: &[Example],
+    folds: &[usize],
+    choices: &[&Choice],
+    room: usize,
+) -> Vec<Fitted> {
     // The longest tasks come first.
     let tasks: Vec<_> =
         (0..=FOLDS).rev().flat_map(|fold| choices.iter().enumerate().map(move |part| (fold, part))).collect();
     let room = room / choices.len().max(1);
     let done = on_all_processors(tasks.len(), |task| {
         let (fold, (_, choice)) = tasks[task];
-        let task = Task { kinds, cases, choice, folds: &folds, room };
+        let task = Task { kinds, cases, choice, folds, room };
         if fold == FOLDS { Done::All(task.learn(|_| true)) } else { Done::Fold(task.judge(fold)) }
     });
     let mut fitted: Vec<_> = choices.iter().map(|_| (None, vec![None; cases.len()])).collect();
@@ -85,7 +90,7 @@ impl Task<'_> {
 }
 
 /// Divides cases, so that those with the same features stay together.
-fn folds(kinds: &BTreeMap<String, Kind>, cases: &[Example]) -> Vec<usize> {
+pub(crate) fn folds(kinds: &BTreeMap<String, Kind>, cases: &[Example]) -> Vec<usize> {
     cases.iter().map(|case| (digest(kinds, &case.input) % FOLDS as u64) as usize).collect()
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::evidence::LeftOut;
+
 /// Why nothing was learned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -45,6 +47,26 @@ pub enum LearnError {
         cases: u64,
         /// The output.
         output: String,
+    },
+
+    /// The inputs do not tell outputs apart.
+    #[error("nothing in the inputs tells the outputs apart{}", LeftOutFields(left_out))]
+    NoFeatures {
+        /// The fields from which nothing is learned.
+        left_out: Vec<LeftOut>,
+    },
+
+    /// Too few cases are like other cases.
+    #[error(
+        "only {alike} of {cases} cases are like the others, so that they could be answered, and {needed} are needed; record more cases"
+    )]
+    Unlike {
+        /// The number of cases.
+        cases: u64,
+        /// Those that are like others.
+        alike: u64,
+        /// The least number.
+        needed: u64,
     },
 
     /// The recorded outputs differ too often from what the inputs say.
@@ -134,6 +156,18 @@ impl fmt::Display for Hint {
             Some(lowest) => write!(f, "; a bound of {} would have held", (lowest * 1000.0).ceil() / 1000.0),
             None => Ok(()),
         }
+    }
+}
+
+struct LeftOutFields<'a>(&'a [LeftOut]);
+
+impl fmt::Display for LeftOutFields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, LeftOut { field, reason }) in self.0.iter().enumerate() {
+            let before = if at == 0 { ": " } else { ", " };
+            write!(f, "{before}`{field}` is left out, since {reason}")?;
+        }
+        Ok(())
     }
 }
 

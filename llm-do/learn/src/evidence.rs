@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Percent;
+use crate::threshold::Threshold;
 
 /// What shows that answers are right: each case was judged by a model that has not seen it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,6 +64,12 @@ pub struct LeftOut {
 }
 
 impl Evidence {
+    /// Returns the evidence of another decision about the same cases.
+    pub(crate) fn with(&self, threshold: Threshold) -> Self {
+        let Threshold { answered, wrong, at_most, .. } = threshold;
+        Self { answered, wrong, at_most, labels: Vec::new(), ..self.clone() }
+    }
+
     /// Returns the share of cases that were answered.
     #[must_use]
     pub fn share(&self) -> f64 {

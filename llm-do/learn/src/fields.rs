@@ -7,6 +7,7 @@ use serde_json::Value;
 use siphasher::sip::SipHasher13;
 
 use crate::leaves::{Leaf, visit};
+use crate::text::has_words_without_spaces;
 
 /// From this number of values on, one can tell what they are.
 const ENOUGH: usize = 20;
@@ -16,6 +17,9 @@ const MAX_CHOICES: usize = 100;
 
 /// How often a value of a choice occurs at least, on average.
 const RECURS: usize = 4;
+
+/// The most bytes of an identifier.
+const MAX_IDENTIFIER: usize = 80;
 
 /// What the values of a field are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,8 @@ struct Field {
     /// The parts of texts between spaces.
     parts: usize,
     with_digits: usize,
+    /// Those that are too long for an identifier, or not of its script.
+    long: usize,
     dates: usize,
     numbers: usize,
     whole: usize,
@@ -67,6 +73,7 @@ impl Field {
                 text.hash(&mut hasher);
                 self.texts += 1;
                 self.parts += text.split_whitespace().count();
+                self.long += usize::from(text.len() > MAX_IDENTIFIER || has_words_without_spaces(text));
                 self.with_digits += usize::from(text.bytes().any(|byte| byte.is_ascii_digit()));
                 self.dates += usize::from(is_date(text));
             }
@@ -101,7 +108,7 @@ impl Field {
         if most(self.dates) {
             return Kind::LeftOut("its values are dates");
         }
-        let single = self.parts as f64 <= 1.2 * self.texts as f64;
+        let single = self.parts as f64 <= 1.2 * self.texts as f64 && self.long * 10 <= self.texts;
         let looks = most(self.with_digits) && self.are_distinct(0.9);
         let named = names_an_identifier(path) && self.are_distinct(0.5);
         if self.texts >= ENOUGH && single && (looks || named) {

@@ -29,6 +29,7 @@ const DIGEST: &str = "\n  \"digest\": \"";
 struct File {
     format: String,
     name: String,
+    signature: Value,
     /// For people.
     #[serde(rename = "about")]
     _about: String,

@@ -17,6 +17,7 @@ const MAX_SPOKE: usize = 10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
     pub(crate) name: String,
+    pub(crate) signature: Value,
     pub(crate) evidence: Evidence,
     pub(crate) threshold: f64,
     /// The output without the parts that differ.
@@ -90,6 +91,18 @@ impl Learned {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Sets what the file says of the tool that decides so, such as the schemas of its arguments and its output. Default: `null`.
+    #[must_use]
+    pub fn with_signature(self, signature: Value) -> Self {
+        Self { signature, ..self }
+    }
+
+    /// Returns what the file says of the tool that decides so.
+    #[must_use]
+    pub fn signature(&self) -> &Value {
+        &self.signature
     }
 
     /// Returns the evidence.

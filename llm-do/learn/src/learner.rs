@@ -1,16 +1,19 @@
 //! Learning.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::answers::{Choice, choices, pointer, put};
 use crate::case::Example;
-use crate::crossfit::{FOLDS, Fitted, fit};
+use crate::crossfit::{FOLDS, Fitted, fit, folds};
 use crate::error::LearnError;
 use crate::evidence::{Evidence, LabelEvidence, LeftOut};
 use crate::fields::{Kind, kinds};
 use crate::file::{MAX_FILE, ROOM};
 use crate::learned::Learned;
 use crate::part::{Part, best, surprise};
+use crate::short::Short;
 use crate::threshold::{Judged, Promise, Threshold};
 
 /// Learns decisions.
@@ -86,22 +89,39 @@ impl Learner {
             return Err(LearnError::Same { cases: cases.len() as u64, output: cases[0].output.to_string() });
         }
         let kinds = kinds(cases.iter().map(|case| &case.input));
-        let fitted = fit(&kinds, cases, &open, ROOM);
+        let left_out = left_out(&kinds);
+        let folds = folds(&kinds, cases);
+        if folds.iter().all(|fold| *fold == folds[0]) {
+            return Err(LearnError::NoFeatures { left_out });
+        }
+        let fitted = fit(&kinds, cases, &folds, &open, ROOM);
         let sharpness: Vec<_> = open.iter().zip(&fitted).map(|(choice, fitted)| sharpness(choice, fitted)).collect();
         let answers: Vec<_> = (0..cases.len()).map(|case| Answer::of(case, &open, &fitted, &sharpness)).collect();
         let judged: Vec<_> = cases.iter().zip(&answers).map(|(case, answer)| answer.judged(case)).collect();
         let threshold = self.promise.threshold(&judged)?;
-        let left_out = kinds.into_iter().filter_map(|(field, kind)| left_out(field, kind)).collect();
         let evidence = self.evidence(cases, &open, &answers, threshold, left_out);
         let parts = open.iter().zip(fitted).zip(sharpness);
         let parts = parts.map(|((choice, fitted), sharpness)| part(choice, fitted, sharpness)).collect();
         let constant = constant(&choices);
-        let learned = Learned { name: name.to_owned(), evidence, threshold: threshold.confidence, constant, parts };
+        let (name, signature) = (name.to_owned(), Value::Null);
+        let learned = Learned { name, signature, evidence, threshold: threshold.confidence, constant, parts };
         let bytes = learned.to_text().len();
         if bytes > MAX_FILE {
             return Err(LearnError::TooLarge { bytes, max: MAX_FILE });
         }
         Ok(learned)
+    }
+
+    /// Returns a decision of few rules that a person can read, if one answers nearly as much as what was learned from the same cases: a
+    /// tree of depth 3, or a list of ten words or other conditions.
+    ///
+    /// Outputs that are objects have none, nor do conditions on values inside others.
+    #[must_use]
+    pub fn short(&self, learned: &Learned, cases: &[Example]) -> Option<Short> {
+        let choices = choices(cases).ok()?;
+        let kinds = kinds(cases.iter().map(|case| &case.input));
+        let [choice] = &choices[..] else { return None };
+        Short::find(self.promise, &kinds, cases, choice, learned.evidence())
     }
 
     fn check(&self) -> Result<(), LearnError> {
@@ -180,13 +200,16 @@ fn sharpness(choice: &Choice, fitted: &Fitted) -> f64 {
         let judged = fitted.scores.iter().zip(&choice.labels);
         judged.filter_map(|(scores, label)| Some(surprise(scores.as_ref()?, *label as usize, sharpness))).sum()
     };
-    let tried = (2..=40).map(|half| f64::from(half) / 2.0).map(|sharpness| (sharpness, surprise(sharpness)));
+    let tried = (2..=20).map(|half| f64::from(half) / 2.0).map(|sharpness| (sharpness, surprise(sharpness)));
     tried.min_by(|left, right| left.1.total_cmp(&right.1)).map_or(1.0, |(sharpness, _)| sharpness)
 }
 
-fn left_out(field: String, kind: Kind) -> Option<LeftOut> {
-    let Kind::LeftOut(reason) = kind else { return None };
-    Some(LeftOut { field, reason: reason.to_owned() })
+fn left_out(kinds: &BTreeMap<String, Kind>) -> Vec<LeftOut> {
+    let left_out = |(field, kind): (&String, &Kind)| match kind {
+        Kind::LeftOut(reason) => Some(LeftOut { field: field.clone(), reason: (*reason).to_owned() }),
+        _ => None,
+    };
+    kinds.iter().filter_map(left_out).collect()
 }
 
 fn label_evidence(part: usize, choice: &Choice, answers: &[Answer], threshold: Threshold) -> Vec<LabelEvidence> {

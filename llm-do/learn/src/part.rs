@@ -135,7 +135,7 @@ pub(crate) fn best(scores: &[f32], sharpness: f64) -> Best {
 
 /// Returns a confidence with so few digits that a file has the same number everywhere.
 fn rounded(confidence: f64) -> f64 {
-    (confidence * 1e9).floor() / 1e9
+    (confidence * 1e12).floor() / 1e12
 }
 
 /// Returns how surprising a label is.

@@ -1,6 +1,6 @@
 //! Features of one kind, by name.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// When this number of features is counted, those of a single case are forgotten.
 const MAX_COUNTED: usize = 2_000_000;

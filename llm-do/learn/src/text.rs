@@ -89,6 +89,11 @@ fn runs_of(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns whether a text has words without spaces around them.
+pub(crate) fn has_words_without_spaces(text: &str) -> bool {
+    text.chars().any(is_word_of_its_own)
+}
+
 /// Returns whether a character is a word: it is of a script that has no spaces between words, or a symbol that says something.
 fn is_word_of_its_own(character: char) -> bool {
     match u32::from(character) {

@@ -7,6 +7,9 @@ use crate::error::LearnError;
 /// The number of thresholds that are tried at most.
 const LEVELS: usize = 200;
 
+/// The least share of the wrong answers that is in the surest half, if it is noise that makes them wrong.
+const LEVEL: f64 = 0.3;
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Promise {
@@ -62,10 +65,12 @@ impl Promise {
         let first = least.max(usize::try_from(self.needed()).unwrap_or(usize::MAX)).max(1);
         let levels = self.levels(&sure, first);
         let holds = |level: &&Threshold| level.at_most <= self.bound;
-        match levels.iter().take_while(holds).last() {
-            Some(threshold) => Ok(*threshold),
-            None => Err(self.failure(&levels, sure.len(), first)),
+        if let Some(threshold) = levels.iter().take_while(holds).last() {
+            return Ok(*threshold);
         }
+        let (cases, alike, needed) = (judged.len() as u64, sure.len() as u64, first as u64);
+        let unlike = LearnError::Unlike { cases, alike, needed };
+        Err(levels.first().map_or(unlike, |surest| self.failure(&levels, surest, &sure)))
     }
 
     /// Returns thresholds that answer at least `first` cases.
@@ -78,7 +83,7 @@ impl Promise {
             // All cases with one confidence are answered, or none.
             let is_last = sure.get(answered).is_none_or(|(other, _)| other < confidence);
             if is_last && (answered >= next || answered == sure.len() && answered >= first) {
-                let at_most = upper_bound(wrong, answered as u64, self.confidence);
+                let at_most = rounded_up(upper_bound(wrong, answered as u64, self.confidence));
                 levels.push(Threshold { confidence: *confidence, answered: answered as u64, wrong, at_most });
                 next = answered + step;
             }
@@ -86,21 +91,28 @@ impl Promise {
         levels
     }
 
-    fn failure(&self, levels: &[Threshold], sure: usize, first: usize) -> LearnError {
+    fn failure(&self, levels: &[Threshold], surest: &Threshold, sure: &[(f64, bool)]) -> LearnError {
         let Self { bound, confidence, minimum_share } = *self;
         let lowest = levels.iter().map(|level| level.at_most).min_by(f64::total_cmp);
-        let Some(surest) = levels.first() else {
-            let (cases, needed) = (sure as u64, first as u64);
-            return LearnError::TooFew { cases, needed, bound, confidence };
-        };
         let Threshold { answered: surest, wrong, at_most, .. } = *surest;
         let at_least = lower_bound(wrong, surest, confidence);
-        if at_least > bound {
+        if at_least > bound && is_level(&sure[..surest as usize]) {
             LearnError::Noise { bound, confidence, surest, wrong, at_least, lowest }
         } else {
             LearnError::NotSure { bound, confidence, minimum_share, surest, wrong, at_most, lowest }
         }
     }
+}
+
+/// Returns a bound with so few digits that it is the same on all machines: their logarithms differ in the last one.
+fn rounded_up(bound: f64) -> f64 {
+    (bound * 1e9).ceil() / 1e9
+}
+
+/// Returns whether wrong answers are about as frequent among the surest half: then more confidence does not help.
+fn is_level(surest: &[(f64, bool)]) -> bool {
+    let wrong = |cases: &[(f64, bool)]| cases.iter().filter(|(_, is_right)| !is_right).count() as f64;
+    wrong(&surest[..surest.len() / 2]) >= LEVEL * wrong(surest)
 }
 
 #[cfg(test)]
@@ -133,6 +145,12 @@ mod tests {
     }
 
     #[test]
+    fn wrong_answers_that_become_rare_are_no_noise() {
+        let error = PROMISE.threshold(&judged(|at| at < 150 || at % 4 != 0)).unwrap_err();
+        assert!(matches!(error, LearnError::NotSure { surest: 300, .. }), "{error}");
+    }
+
+    #[test]
     fn it_says_how_many_cases_are_needed() {
         let error = PROMISE.check_number(40).unwrap_err().to_string();
         assert!(error.contains("at least 59 answered cases"), "{error}");
@@ -144,6 +162,6 @@ mod tests {
         let mut judged = judged(|_| true);
         judged[200..].iter_mut().for_each(|case| case.confidence = None);
         let error = PROMISE.threshold(&judged).unwrap_err();
-        assert!(matches!(error, LearnError::TooFew { cases: 200, needed: 300, .. }), "{error}");
+        assert!(matches!(error, LearnError::Unlike { cases: 1000, alike: 200, needed: 300 }), "{error}");
     }
 }

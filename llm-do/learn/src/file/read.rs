@@ -41,8 +41,8 @@ impl Learned {
         check(is_share(file.threshold), "the threshold is not from 0 to 1")?;
         check((1..=MAX_PARTS).contains(&file.parts.len()), "it has no parts, or more than 16")?;
         let parts = file.parts.into_iter().map(read_part).collect::<Result<_>>()?;
-        let File { name, evidence, threshold, constant, .. } = file;
-        Ok(Self { name, evidence, threshold, constant, parts })
+        let File { name, signature, evidence, threshold, constant, .. } = file;
+        Ok(Self { name, signature, evidence, threshold, constant, parts })
     }
 }
 
@@ -110,7 +110,7 @@ impl Rows {
         for [label, steps] in pairs {
             let label = u16::try_from(*label).ok().filter(|label| (next..self.labels).contains(&usize::from(*label)));
             let label = label.ok_or_else(wrong)?;
-            let steps = Some(*steps).filter(|steps| steps.abs() <= MAX_STEPS).ok_or_else(wrong)?;
+            let steps = Some(*steps).filter(|steps| (-MAX_STEPS..=MAX_STEPS).contains(steps)).ok_or_else(wrong)?;
             self.weights.steps.push((label, steps as i16));
             next = usize::from(label) + 1;
         }
@@ -162,4 +162,54 @@ fn check(holds: bool, reason: &str) -> Result<()> {
 
 fn fault<T>(reason: String) -> Result<T> {
     Err(FileFault(reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::read_part;
+
+    fn part() -> Value {
+        let number = json!({ "least": 0.0, "most": 9.0, "edges": [1.0, 2.0], "weights": [[0, 0, 5], [0]] });
+        json!({
+            "path": [], "values": ["a", "b"], "cases": 9, "sharpness": 2.0, "step": 0.01, "bias": [0, 0, 1, 1, -1],
+            "facts": { "/c = 1": [3, 1, 7] },
+            "fields": {
+                "/n": { "required": true, "values": { "number": number } },
+                "/t": { "required": false, "values": { "text": { "unknown_at_most": 0.5, "words": {}, "runs": {} } } },
+            },
+        })
+    }
+
+    fn fault_of(place: &str, value: Value) -> Option<String> {
+        let mut part = part();
+        *part.pointer_mut(place).unwrap() = value;
+        read_part(serde_json::from_value(part).unwrap()).err().map(|fault| fault.to_string())
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        assert_eq!(fault_of("/cases", json!(9)), None);
+        let row = "a feature has no number of cases, or a place or a weight that is out of range";
+        for (place, value, reason) in [
+            ("/values", json!(["a"]), "fewer than 2 values"),
+            ("/sharpness", json!(0.0), "`sharpness`"),
+            ("/sharpness", json!(1e9), "`sharpness`"),
+            ("/step", json!(-1.0), "`step`"),
+            ("/bias", json!([]), row),
+            ("/bias", json!([0, 2, 1]), row),
+            ("/bias", json!([0, 1, 1, 0, 1]), row),
+            ("/bias", json!([0, 1]), row),
+            ("/bias", json!([0, 1, 1001]), row),
+            ("/bias", json!([-1]), row),
+            ("/fields/~1n/values/number/edges", json!([2.0, 1.0]), "`edges` do not rise"),
+            ("/fields/~1n/values/number/weights", json!([[0]]), "another length"),
+            ("/fields/~1n/values/number/least", json!(10.0), "`least` is above `most`"),
+            ("/fields/~1t/values/text/unknown_at_most", json!(1.5), "`unknown_at_most`"),
+        ] {
+            let fault = fault_of(place, value.clone()).unwrap_or_default();
+            assert!(fault.contains(reason), "{place} {value}: {fault}");
+        }
+    }
 }

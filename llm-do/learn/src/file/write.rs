@@ -20,6 +20,7 @@ impl Learned {
         let mut text = String::from("{");
         key(&mut text, 1, "format", &FORMAT, ",");
         key(&mut text, 1, "name", &self.name, ",");
+        key(&mut text, 1, "signature", &self.signature, ",");
         key(&mut text, 1, "about", &format!("{}. {ABOUT}.", self.evidence), ",");
         key(&mut text, 1, "evidence", &self.evidence, ",");
         key(&mut text, 1, "threshold", &self.threshold, ",");
