@@ -1,6 +1,7 @@
 //! Exact bounds of a share.
 
 use crate::beta;
+use crate::mixture::number;
 
 /// The most trials that [`trials_needed`] considers: more is out of reach.
 const MOST: u64 = 1 << 40;
@@ -98,11 +99,6 @@ fn at_least(events: u64, trials: u64, chance: f64) -> f64 {
 fn risk(confidence: f64) -> f64 {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence of {confidence}: expected one between 0 and 1");
     1.0 - confidence
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are below 2^52")]
-fn number(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use clap::Args;
 use llm_do_providers::Money;
 
 use super::RunFilter;
+use super::gate::GateOptions;
 use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
 
@@ -42,8 +43,21 @@ pub(crate) struct HardenOptions {
     #[arg(long)]
     pub(crate) report: bool,
     /// The journals: files of `--journal`, databases of `serve`, addresses of services, or `restate:NAME`.
-    #[arg(long, value_name = "JOURNAL", required_unless_present = "events", num_args = 1..)]
+    #[cfg_attr(
+        not(feature = "eval"),
+        arg(long, value_name = "JOURNAL", required_unless_present = "events", num_args = 1..)
+    )]
+    #[cfg_attr(
+        feature = "eval",
+        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "dataset"], num_args = 1..)
+    )]
     pub(crate) journal: Vec<PathBuf>,
+    /// A dataset whose expected outputs are the right answers: they count in place of what the worker answered to equal inputs.
+    #[cfg(feature = "eval")]
+    #[arg(long, value_name = "FILE", conflicts_with = "report")]
+    pub(crate) dataset: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) gate: GateOptions,
     #[command(flatten)]
     pub(crate) runs: RunFilter,
     /// Keep at most this number of distinct inputs, a sample of them if there are more.
@@ -76,7 +90,7 @@ pub(crate) struct HardenOptions {
 pub(crate) struct ProposeOptions {
     /// Have a model write a script in place of the worker, and measure it on recorded cases that the model has not seen.
     ///
-    /// Writes NAME.py, if a script is good enough, and the report NAME.propose.md and NAME.propose.json. The script may call the tools of
+    /// Writes NAME.py, if a script passes the gate of --agreement, --confidence and --coverage, and the report NAME.propose.md and NAME.propose.json. The script may call the tools of
     /// the worker that are `effect = read_only`.
     #[arg(long, conflicts_with = "report")]
     pub(crate) propose: bool,

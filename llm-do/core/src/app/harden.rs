@@ -2,6 +2,7 @@
 
 mod cases;
 mod compare;
+mod gate;
 #[cfg(feature = "script")]
 mod propose;
 mod ranking;
@@ -9,6 +10,7 @@ mod recorded;
 
 pub use self::cases::{Answer, Case, Cases};
 pub use self::compare::{Compared, Report, Summary, Verdict, compare, compare_one};
+pub use self::gate::{Gate, Judgment};
 #[cfg(feature = "script")]
 pub use self::propose::{
     Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,

@@ -44,6 +44,7 @@ async fn run_and_evaluate(planned: &PlannedRun<'_>, judge: Option<&Judge>, limit
         expected_output: planned.case.case.expected_output.clone(),
         output: None,
         error: None,
+        unsure: false,
         seconds: duration.as_secs_f64(),
         usage: handle.usage(),
         judge_usage: RunUsage::default(),
@@ -52,7 +53,10 @@ async fn run_and_evaluate(planned: &PlannedRun<'_>, judge: Option<&Judge>, limit
     };
     match result {
         Ok(output) => evaluate(planned, &output, duration, &calls.take(), judge, &mut record).await,
-        Err(error) => record.error = Some(chain(&error)),
+        Err(error) => {
+            record.unsure = error.is_unsure();
+            record.error = Some(chain(&error));
+        }
     }
     report(planned, &record);
     record
