@@ -102,7 +102,7 @@ fn not_a_choice(path: &[String], reason: String) -> LearnError {
 
 /// Returns a path as a JSON pointer.
 pub(crate) fn pointer(path: &[String]) -> String {
-    path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
+    path.iter().flat_map(|name| ["/".to_owned(), name.replace('~', "~0").replace('/', "~1")]).collect()
 }
 
 /// Puts a value at its path in an output.

@@ -42,7 +42,9 @@ fn split(values: &[(f64, u32)], labels: usize, depth: u32, edges: &mut Vec<f64>)
 /// Returns where two parts begin with the fewest pairs of different labels in one part, if there are fewer than before.
 fn best_split(values: &[(f64, u32)], labels: usize) -> Option<usize> {
     let (mut low, mut high) = (Counts::new(labels), Counts::new(labels));
-    values.iter().for_each(|(_, label)| high.add(*label));
+    for (_, label) in values {
+        high.add(*label);
+    }
     let mut best = (high.purity() * 1.01, None);
     for at in 1..values.len() {
         let (value, label) = values[at - 1];
@@ -59,25 +61,25 @@ fn best_split(values: &[(f64, u32)], labels: usize) -> Option<usize> {
 
 /// How often each label occurs.
 struct Counts {
-    counts: Vec<u64>,
+    by_label: Vec<u64>,
     all: u64,
     squares: u64,
 }
 
 impl Counts {
     fn new(labels: usize) -> Self {
-        Self { counts: vec![0; labels], all: 0, squares: 0 }
+        Self { by_label: vec![0; labels], all: 0, squares: 0 }
     }
 
     fn add(&mut self, label: u32) {
-        let count = &mut self.counts[label as usize];
+        let count = &mut self.by_label[label as usize];
         self.squares += 2 * *count + 1;
         *count += 1;
         self.all += 1;
     }
 
     fn remove(&mut self, label: u32) {
-        let count = &mut self.counts[label as usize];
+        let count = &mut self.by_label[label as usize];
         *count -= 1;
         self.squares -= 2 * *count + 1;
         self.all -= 1;

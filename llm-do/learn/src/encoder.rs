@@ -177,9 +177,13 @@ impl Encoder {
         }
         let block = &mut vector[first..];
         let mut length = unknown as f32 * self.unknown * self.unknown;
-        block.iter().for_each(|(_, value)| length += value * value);
+        for (_, value) in block.iter() {
+            length += value * value;
+        }
         let length = length.sqrt();
-        block.iter_mut().for_each(|(_, value)| *value /= length);
+        for (_, value) in block {
+            *value /= length;
+        }
     }
 
     fn encode_choices(&self, path: &str, leaves: &[Leaf<'_>], facts: &mut Vec<String>) -> Option<Unlike> {

@@ -97,9 +97,10 @@ impl Field {
         }
         let named = names_an_identifier(path) && self.are_distinct(0.5);
         let counts_up = self.are_distinct(0.95) && self.rising as f64 >= 0.95 * (self.numbers - 1) as f64;
-        match self.numbers >= ENOUGH && self.whole == self.numbers && (named || counts_up) {
-            true => Kind::LeftOut("its values are identifiers"),
-            false => Kind::Number,
+        if self.numbers >= ENOUGH && self.whole == self.numbers && (named || counts_up) {
+            Kind::LeftOut("its values are identifiers")
+        } else {
+            Kind::Number
         }
     }
 

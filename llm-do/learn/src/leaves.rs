@@ -20,7 +20,6 @@ pub(crate) fn visit<'a>(input: &'a Value, visit: &mut impl FnMut(&str, Leaf<'a>)
 
 fn below<'a>(value: &'a Value, path: &mut String, depth: usize, visit: &mut impl FnMut(&str, Leaf<'a>)) {
     let leaf = match value {
-        Value::Null => return,
         Value::Bool(flag) => Leaf::Flag(*flag),
         Value::Number(number) => Leaf::Number(number.as_f64().unwrap_or_default()),
         Value::String(text) => Leaf::Text(text),
@@ -30,7 +29,7 @@ fn below<'a>(value: &'a Value, path: &mut String, depth: usize, visit: &mut impl
         Value::Object(fields) if depth > 0 => {
             return fields.iter().for_each(|(name, field)| inside(name, field, path, depth, visit));
         }
-        Value::Array(_) | Value::Object(_) => return,
+        Value::Null | Value::Array(_) | Value::Object(_) => return,
     };
     visit(path, leaf);
 }

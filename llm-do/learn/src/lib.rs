@@ -19,7 +19,8 @@
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "counts of cases, labels and features are below 2^24, and weights are rounded on purpose"
+    clippy::cast_sign_loss,
+    reason = "counts of cases, labels and features are below 2^24, weights are rounded on purpose; shares are not negative"
 )]
 
 mod answers;

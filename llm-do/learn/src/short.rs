@@ -81,7 +81,7 @@ impl Short {
         let minimum_share = promise.minimum_share.max(linear.share() * NEARLY);
         // Each of two ways may be the one that fails.
         let confidence = f64::midpoint(promise.confidence, 1.0);
-        let promise = Promise { minimum_share, confidence, ..promise };
+        let promise = Promise { confidence, minimum_share, ..promise };
         let ways: [Find; 2] = [grow::tree, list::list];
         let judged = ways.into_iter().filter_map(|way| Some((way, cases.judge(way, &folds, examples, promise)?)));
         let (way, threshold) = judged.max_by_key(|(_, threshold)| threshold.answered)?;

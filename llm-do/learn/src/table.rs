@@ -18,17 +18,14 @@ pub(crate) struct Counter {
 impl Counter {
     /// Counts a feature of a case; cases come one after the other.
     pub(crate) fn add(&mut self, name: &str, case: u32) {
-        match self.counts.get_mut(name) {
-            Some((count, last)) => {
-                *count += u32::from(*last != case);
-                *last = case;
-            }
-            None => {
-                self.counts.insert(name.into(), (1, case));
-                if self.counts.len() > MAX_COUNTED {
-                    self.counts.retain(|_, (count, _)| *count > 1);
-                }
-            }
+        if let Some((count, last)) = self.counts.get_mut(name) {
+            *count += u32::from(*last != case);
+            *last = case;
+            return;
+        }
+        self.counts.insert(name.into(), (1, case));
+        if self.counts.len() > MAX_COUNTED {
+            self.counts.retain(|_, (count, _)| *count > 1);
         }
     }
 

@@ -99,10 +99,15 @@ fn is_word_of_its_own(character: char) -> bool {
     match u32::from(character) {
         // Thai, Lao, Burmese, Khmer.
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff => character.is_alphanumeric(),
-        // Kana, Han.
-        0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff => true,
-        // Currencies, arrows, symbols, pictures.
-        0x20a0..=0x20cf | 0x2190..=0x2bff | 0x1_f300..=0x1_faff => true,
+        // Kana, Han; currencies, arrows, symbols, pictures.
+        0x3040..=0x30ff
+        | 0x3400..=0x4dbf
+        | 0x4e00..=0x9fff
+        | 0xf900..=0xfaff
+        | 0x2_0000..=0x3_ffff
+        | 0x20a0..=0x20cf
+        | 0x2190..=0x2bff
+        | 0x1_f300..=0x1_faff => true,
         _ => matches!(character, '$' | '£' | '%' | '+' | '='),
     }
 }

@@ -83,8 +83,9 @@ impl Encoder {
                 counts.present += u32::from(!leaves.is_empty());
                 counts.add(field, leaves, case, &mut found);
             }
-            found.iter().for_each(|fact| facts.add(fact, case));
-            pairs(&found).for_each(|pair| facts.add(&pair, case));
+            for fact in found.iter().cloned().chain(pairs(&found)) {
+                facts.add(&fact, case);
+            }
         }
         (counts, facts)
     }
