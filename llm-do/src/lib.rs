@@ -335,6 +335,10 @@ pub mod harden {
     pub use llm_do_core::app::harden::{
         Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,
     };
+    #[cfg(feature = "learn")]
+    pub use llm_do_core::app::harden::{FewRules, LearnError, LearnReport, LearnedProposal, Learner};
+    #[cfg(feature = "learn")]
+    pub use llm_do_core::plane::function_tool::{LearnedFault, LearnedTool};
 }
 
 /// MCP, the Model Context Protocol, both ways: serves what is linked, and uses the tools of servers.

@@ -1,8 +1,12 @@
 //! `harden`: compares a candidate tool with the recorded results of a worker.
 
+mod learn;
 #[cfg(feature = "script")]
 mod propose;
 mod report;
+
+use std::io;
+use std::path::Path;
 
 #[cfg(feature = "eval")]
 use llm_do_core::app::eval::Dataset;
@@ -20,6 +24,7 @@ use super::args::HardenOptions;
 #[cfg(feature = "script")]
 use super::config::Set;
 use super::config::Settings;
+use super::out_folder::OutFolder;
 use super::run::block_on;
 use super::{CommandError, print, print_json, recorded};
 
@@ -34,10 +39,14 @@ pub(super) fn harden(
     options: &HardenOptions,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
+    if let Some([name, input]) = options.learn.explain.as_deref() {
+        return learn::explain(builder, (name, input), options, runs_projects);
+    }
     match (&options.worker, &options.tool) {
         (Some(worker), Some(tool)) if !options.report => {
             compare(builder, &Pair { worker, tool }, options, runs_projects)
         }
+        (Some(worker), None) if options.learn.learn => learn::learn(builder, worker, options, runs_projects),
         #[cfg(feature = "script")]
         (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
         // clap requires both without `--report`.
@@ -135,6 +144,28 @@ fn label(cases: &mut Cases, options: &HardenOptions, registry: &Registry) -> Res
 #[expect(clippy::unnecessary_wraps, reason = "the signature that datasets need")]
 fn label(_: &mut Cases, _: &HardenOptions, _: &Registry) -> Result<(), CommandError> {
     Ok(())
+}
+
+/// Opens the folder of a candidate; fails before anything is computed or paid if the new files exist, or the others cannot be replaced.
+fn open_for<'a>(
+    path: &Path,
+    new: impl IntoIterator<Item = &'a String>,
+    replaced: [&String; 2],
+) -> Result<OutFolder, CommandError> {
+    let mut files = new.into_iter().map(|name| path.join(name));
+    if let Some(file) = files.find(|file| file.symlink_metadata().is_ok()) {
+        let file = file.display();
+        return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
+    }
+    let folder = OutFolder::open(path).map_err(|error| fault(path, &error))?;
+    for name in replaced {
+        folder.existing(name).map_err(|error| fault(&path.join(name), &error))?;
+    }
+    Ok(folder)
+}
+
+fn fault(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Error(format!("cannot write {}: {error}", path.display()))
 }
 
 fn agreement(options: &HardenOptions) -> Agreement {

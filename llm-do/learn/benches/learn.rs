@@ -18,8 +18,9 @@ fn main() {
     };
     let noise: f64 = arguments.get(1).map_or(0.0, |share| share.parse().unwrap());
     let outputs: Vec<_> = train.iter().map(|case| case.output.clone()).collect();
-    for at in 0..(train.len() as f64 * noise) as usize {
-        let place = at * 7919 % train.len();
+    let count = train.len();
+    for at in (0..count).take_while(|at| (*at as f64) < count as f64 * noise) {
+        let place = at * 7919 % count;
         train[place].output = outputs[(at * 104_729 + 13) % outputs.len()].clone();
     }
     for bound in [0.02, 0.05, 0.1] {
@@ -35,8 +36,8 @@ fn main() {
 }
 
 fn measure(learned: &Learned, test: &[Example]) {
-    let text = learned.to_text();
-    let read = Learned::parse(&text).unwrap();
+    let file = learned.to_text();
+    let read = Learned::parse(&file).unwrap();
     assert!(read == *learned, "reading changes it");
     let start = Instant::now();
     let decisions: Vec<_> = test.iter().map(|case| learned.decide(&case.input)).collect();
@@ -52,7 +53,7 @@ fn measure(learned: &Learned, test: &[Example]) {
     let error = wrong as f64 / answered.max(1) as f64;
     println!(
         "  test: {share:.3} answered, {error:.4} of them wrong, {unlike} unlike; {micros:.1} µs each; {} bytes",
-        text.len()
+        file.len()
     );
 }
 

@@ -89,9 +89,17 @@ impl Task<'_> {
     }
 }
 
-/// Divides cases, so that those with the same features stay together.
-pub(crate) fn folds(kinds: &BTreeMap<String, Kind>, cases: &[Example]) -> Vec<usize> {
-    cases.iter().map(|case| (digest(kinds, &case.input) % FOLDS as u64) as usize).collect()
+/// Divides cases, so that those with the same subject stay together, or else those with the same features.
+pub(crate) fn folds(kinds: &BTreeMap<String, Kind>, subject: Option<&str>, cases: &[Example]) -> Vec<usize> {
+    let digest = |case: &Example| match subject.and_then(|subject| case.input.get(subject)) {
+        Some(subject) => {
+            let mut hasher = SipHasher13::new();
+            subject.to_string().hash(&mut hasher);
+            hasher.finish()
+        }
+        None => digest(kinds, &case.input),
+    };
+    cases.iter().map(|case| (digest(case) % FOLDS as u64) as usize).collect()
 }
 
 fn digest(kinds: &BTreeMap<String, Kind>, input: &Value) -> u64 {

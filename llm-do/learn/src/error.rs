@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::evidence::LeftOut;
+use crate::fields::LeftOut;
 
 /// Why nothing was learned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

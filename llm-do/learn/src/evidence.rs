@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Percent;
+use crate::fields::LeftOut;
 use crate::threshold::Threshold;
 
 /// What shows that answers are right: each case was judged by a model that has not seen it.
@@ -50,17 +51,6 @@ pub struct LabelEvidence {
     pub answered: u64,
     /// How many of these were answered by another value.
     pub wrong: u64,
-}
-
-/// A field of inputs from which nothing is learned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct LeftOut {
-    /// The field, with `*` for the items of a list.
-    pub field: String,
-    /// Why.
-    pub reason: String,
 }
 
 impl Evidence {

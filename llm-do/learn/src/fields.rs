@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use siphasher::sip::SipHasher13;
 
@@ -29,6 +30,17 @@ pub(crate) enum Kind {
     Number,
     /// They say nothing about cases to come, for this reason.
     LeftOut(&'static str),
+}
+
+/// A field of inputs from which nothing is learned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// The field, with `*` for the items of a list.
+    pub field: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// The kinds of the fields of some inputs, by path.
@@ -155,9 +167,9 @@ mod tests {
                 "order": format!("A-{}", at * 31),
                 "at": format!("2026-01-{:02}T10:00:00Z", at % 28 + 1),
                 "row": at + 1000,
-                "country": if at % 2 == 0 { "NZ" } else { "PE" },
+                "country": if at.is_multiple_of(2) { "NZ" } else { "PE" },
                 "amount": at % 7,
-                "is_new": at % 3 == 0,
+                "is_new": at.is_multiple_of(3),
                 "message": format!("where is parcel {} of mine", at % 40),
             })
         };

@@ -8,8 +8,8 @@ use crate::answers::{Choice, choices, pointer, put};
 use crate::case::Example;
 use crate::crossfit::{FOLDS, Fitted, fit, folds};
 use crate::error::LearnError;
-use crate::evidence::{Evidence, LabelEvidence, LeftOut};
-use crate::fields::{Kind, kinds};
+use crate::evidence::{Evidence, LabelEvidence};
+use crate::fields::{Kind, LeftOut, kinds};
 use crate::file::{MAX_FILE, ROOM};
 use crate::learned::Learned;
 use crate::part::{Part, best, surprise};
@@ -41,11 +41,13 @@ use crate::threshold::{Judged, Promise, Threshold};
 #[must_use]
 pub struct Learner {
     promise: Promise,
+    /// The argument that names what a case is about.
+    subject: Option<String>,
 }
 
 impl Default for Learner {
     fn default() -> Self {
-        Self { promise: Promise { bound: 0.05, confidence: 0.95, minimum_share: 0.3 } }
+        Self { promise: Promise { bound: 0.05, confidence: 0.95, minimum_share: 0.3 }, subject: None }
     }
 }
 
@@ -73,6 +75,14 @@ impl Learner {
         self
     }
 
+    /// Sets the argument that names what a case is about, such as a customer. Default: none.
+    ///
+    /// Nothing is learned from it, and a case is judged by a model that has not seen any case of its subject.
+    pub fn subject(mut self, argument: impl Into<String>) -> Self {
+        self.subject = Some(argument.into());
+        self
+    }
+
     /// Learns from cases, whose inputs are distinct, in the order in which they were recorded.
     ///
     /// The name is that of the file and of the tool.
@@ -88,9 +98,9 @@ impl Learner {
         if open.is_empty() {
             return Err(LearnError::Same { cases: cases.len() as u64, output: cases[0].output.to_string() });
         }
-        let kinds = kinds(cases.iter().map(|case| &case.input));
+        let kinds = self.kinds(cases);
         let left_out = left_out(&kinds);
-        let folds = folds(&kinds, cases);
+        let folds = folds(&kinds, self.subject.as_deref(), cases);
         if folds.iter().all(|fold| *fold == folds[0]) {
             return Err(LearnError::NoFeatures { left_out });
         }
@@ -119,9 +129,19 @@ impl Learner {
     #[must_use]
     pub fn short(&self, learned: &Learned, cases: &[Example]) -> Option<Short> {
         let choices = choices(cases).ok()?;
-        let kinds = kinds(cases.iter().map(|case| &case.input));
+        let kinds = self.kinds(cases);
         let [choice] = &choices[..] else { return None };
-        Short::find(self.promise, &kinds, cases, choice, learned.evidence())
+        let folds = folds(&kinds, self.subject.as_deref(), cases);
+        Short::find(self.promise, &kinds, (cases, &folds), choice, learned.evidence())
+    }
+
+    fn kinds(&self, cases: &[Example]) -> BTreeMap<String, Kind> {
+        let mut kinds = kinds(cases.iter().map(|case| &case.input));
+        let subject = self.subject.as_ref().and_then(|subject| kinds.get_mut(&format!("/{subject}")));
+        if let Some(kind) = subject {
+            *kind = Kind::LeftOut("it names what a case is about");
+        }
+        kinds
     }
 
     fn check(&self) -> Result<(), LearnError> {

@@ -45,7 +45,8 @@ mod threshold;
 
 pub use case::Example;
 pub use error::{FileFault, LearnError};
-pub use evidence::{Evidence, LabelEvidence, LeftOut};
+pub use evidence::{Evidence, LabelEvidence};
+pub use fields::LeftOut;
 pub use file::MAX_FILE;
 pub use learned::Learned;
 pub use learned::{Decision, Explanation, Spoke, Unsure};

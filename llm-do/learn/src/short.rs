@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) use self::condition::Condition;
 use crate::answers::Choice;
 use crate::case::Example;
-use crate::crossfit::{FOLDS, folds};
+use crate::crossfit::FOLDS;
 use crate::evidence::Evidence;
 use crate::fields::Kind;
 use crate::threshold::{Judged, Promise, Threshold};
@@ -69,7 +69,7 @@ impl Short {
     pub(crate) fn find(
         promise: Promise,
         kinds: &BTreeMap<String, Kind>,
-        examples: &[Example],
+        (examples, folds): (&[Example], &[usize]),
         choice: &Choice,
         linear: &Evidence,
     ) -> Option<Self> {
@@ -77,13 +77,12 @@ impl Short {
             return None;
         }
         let cases = Cases::new(kinds, examples, choice);
-        let folds = folds(kinds, examples);
         let minimum_share = promise.minimum_share.max(linear.share() * NEARLY);
         // Each of two ways may be the one that fails.
         let confidence = f64::midpoint(promise.confidence, 1.0);
         let promise = Promise { confidence, minimum_share, ..promise };
         let ways: [Find; 2] = [grow::tree, list::list];
-        let judged = ways.into_iter().filter_map(|way| Some((way, cases.judge(way, &folds, examples, promise)?)));
+        let judged = ways.into_iter().filter_map(|way| Some((way, cases.judge(way, folds, examples, promise)?)));
         let (way, threshold) = judged.max_by_key(|(_, threshold)| threshold.answered)?;
         let all: Vec<_> = (0..examples.len()).collect();
         let rules = way(&cases, &all).into_iter().map(|rule| rule.with_threshold(threshold.confidence));

@@ -1,4 +1,5 @@
 //! Files of learned decisions, also those that someone else wrote.
+#![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 #[path = "learn/data.rs"]
 mod data;
@@ -12,10 +13,10 @@ fn learned() -> Learned {
     learned.with_signature(json!({ "description": "Sorts parcels." }))
 }
 
-/// Changes a file as someone would who also writes the digest that it then needs.
-fn forged(text: &str, change: impl FnOnce(&mut Value)) -> String {
+/// Changes a value of a file, and returns why it is refused.
+fn forged(text: &str, place: &str, value: Value) -> String {
     let mut file: Value = serde_json::from_str(text).unwrap();
-    change(&mut file);
+    *file.pointer_mut(place).unwrap() = value;
     let error = Learned::parse(&file.to_string()).unwrap_err();
     error.to_string()
 }
@@ -54,14 +55,13 @@ fn a_file_that_was_changed_is_refused() {
 #[test]
 fn a_hostile_file_is_refused() {
     let text = learned().to_text();
-    let cases: [(fn(&mut Value), &str); 4] = [
-        (|file| file["format"] = json!("llm-do learned 9"), "its format is"),
-        (|file| file["more"] = json!(1), "unknown field `more`"),
-        (|file| file["parts"][0]["bias"] = json!("x"), "invalid type"),
-        (|file| file["evidence"]["wrong"] = json!(-1), "invalid value"),
-    ];
-    for (change, reason) in cases {
-        let error = forged(&text, change);
+    for (place, value, reason) in [
+        ("/format", json!("llm-do learned 9"), "its format is"),
+        ("/evidence", json!({ "more": 1 }), "unknown field `more`"),
+        ("/parts/0/bias", json!("x"), "invalid type"),
+        ("/evidence/wrong", json!(-1), "invalid value"),
+    ] {
+        let error = forged(&text, place, value);
         assert!(error.contains(reason), "{reason}: {error}");
     }
     let error = Learned::parse(&" ".repeat(MAX_FILE + 1)).unwrap_err().to_string();

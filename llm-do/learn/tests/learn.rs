@@ -120,9 +120,27 @@ fn identifiers_teach_nothing() {
     }
     let error = Learner::new().learn("flag", &cases).unwrap_err();
     assert!(matches!(error, LearnError::Noise { .. }), "{error}");
-    cases.iter_mut().for_each(|case| case.input["message"] = json!("please look at this ticket"));
+    for case in &mut cases {
+        case.input["message"] = json!("please look at this ticket");
+    }
     let error = Learner::new().learn("flag", &cases).unwrap_err().to_string();
     assert!(error.contains("`/ticket` is left out, since its values are identifiers"), "{error}");
+}
+
+#[test]
+fn what_is_known_of_a_subject_is_not_evidence_for_others() {
+    // Each customer always asks for the same, so known customers could be answered, and new ones could not.
+    let mut random = Random(6);
+    let wants: Vec<_> = (0..40).map(|_| random.below(2) == 0).collect();
+    let case = |customer: usize| {
+        let message = format!("{} {}", random.pick(&["hello", "please", "so", "well"]), random.pick(&["look", "help"]));
+        let input = json!({ "customer": format!("c{customer}"), "message": message });
+        example(input, json!(wants[customer]))
+    };
+    let cases: Vec<_> = (0..400).map(|at| at % 40).map(case).collect();
+    assert!(Learner::new().learn("flag", &cases).is_ok());
+    let error = Learner::new().subject("customer").learn("flag", &cases).unwrap_err();
+    assert!(matches!(error, LearnError::Noise { .. }), "{error}");
 }
 
 #[test]
@@ -198,12 +216,12 @@ fn few_rules_are_found_where_they_suffice() {
     let ends = ["please help", "can you tell me more", "i have waited a week", "thanks"];
     let case = |at: usize| {
         let text = format!("{} about my {} number {at}", ends[at / 3 % 4], words[at % 3].to_uppercase());
-        example(json!({ "message": text, "is_new": at % 2 == 0 }), json!(words[at % 3]))
+        example(json!({ "message": text, "is_new": at.is_multiple_of(2) }), json!(words[at % 3]))
     };
     let cases: Vec<_> = (0..400).map(case).collect();
-    let learner = Learner::new().bound(0.05);
-    let learned = learner.learn("topic", &cases).unwrap();
-    let short = learner.short(&learned, &cases).unwrap();
+    let few = Learner::new().bound(0.05);
+    let learned = few.learn("topic", &cases).unwrap();
+    let short = few.short(&learned, &cases).unwrap();
     assert!(cases.iter().all(|case| short.decide(&case.input) == Some(&case.output)), "{short:?}");
     let body = short.python_body();
     assert!(body.starts_with("    message_lower = message.lower()\n    if "), "{body}");
@@ -214,7 +232,7 @@ fn few_rules_are_found_where_they_suffice() {
 #[test]
 fn few_rules_are_not_found_where_they_do_not_suffice() {
     let cases = questions(1, 2_000);
-    let learner = Learner::new().bound(0.03);
-    let learned = learner.learn("topic", &cases).unwrap();
-    assert_eq!(learner.short(&learned, &cases), None);
+    let few = Learner::new().bound(0.03);
+    let learned = few.learn("topic", &cases).unwrap();
+    assert_eq!(few.short(&learned, &cases), None);
 }

@@ -14,42 +14,49 @@ use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
 
 #[cfg(not(feature = "script"))]
-pub(crate) const EXAMPLES: &str = "Example: harden greet --tool greet_by_rule --journal run.jsonl";
+pub(crate) const EXAMPLES: &str = "Examples:
+  harden greet --tool greet_by_rule --journal run.jsonl
+  harden triage --learn --agreement 0.98 --journal run-*.jsonl
+  harden --explain triage_learned '{ \"message\": \"my card is lost\" }'";
 #[cfg(feature = "script")]
 pub(crate) const EXAMPLES: &str = "Examples:
   harden greet --tool greet_by_rule --journal run.jsonl
   harden --report --journal https://runs.example.com --token-file token --since 7d
-  harden greet --propose --model openai:gpt-5-mini --budget 0.50 --journal run-*.jsonl";
+  harden greet --propose --model openai:gpt-5-mini --budget 0.50 --journal run-*.jsonl
+  harden triage --learn --agreement 0.98 --journal run-*.jsonl
+  harden --explain triage_learned '{ \"message\": \"my card is lost\" }'";
 
 #[derive(Args, Debug)]
 pub(crate) struct HardenOptions {
     /// The worker's name.
-    #[arg(required_unless_present = "report", conflicts_with = "report")]
+    #[arg(required_unless_present_any = ["report", "explain"], conflicts_with_all = ["report", "explain"])]
     pub(crate) worker: Option<String>,
     /// The candidate tool; with --approve-all, it may have effects other than `read_only`.
-    #[cfg_attr(
-        not(feature = "script"),
-        arg(long, value_name = "NAME", required_unless_present = "report", conflicts_with = "report")
-    )]
-    #[cfg_attr(
-        feature = "script",
-        arg(long, value_name = "NAME", required_unless_present_any = ["propose", "report"], conflicts_with_all = ["propose", "report"])
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present_any = ["candidate", "report", "explain"],
+        conflicts_with_all = ["candidate", "report", "explain"]
     )]
     pub(crate) tool: Option<String>,
+    #[command(flatten)]
+    pub(crate) candidate: CandidateOptions,
     #[cfg(feature = "script")]
     #[command(flatten)]
     pub(crate) propose: ProposeOptions,
+    #[command(flatten)]
+    pub(crate) learn: LearnOptions,
     /// Instead of comparing, rank the workers in the journals by what they cost, with the share that code answered in hybrids.
     #[arg(long)]
     pub(crate) report: bool,
     /// The journals: files of `--journal`, databases of `serve`, addresses of services, or `restate:NAME`.
     #[cfg_attr(
         not(feature = "eval"),
-        arg(long, value_name = "JOURNAL", required_unless_present = "events", num_args = 1..)
+        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "explain"], num_args = 1..)
     )]
     #[cfg_attr(
         feature = "eval",
-        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "dataset"], num_args = 1..)
+        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "dataset", "explain"], num_args = 1..)
     )]
     pub(crate) journal: Vec<PathBuf>,
     /// A dataset whose expected outputs are the right answers: they count in place of what the worker answered to equal inputs.
@@ -73,15 +80,40 @@ pub(crate) struct HardenOptions {
     #[arg(long, value_name = "POINTER")]
     pub(crate) ignore: Vec<String>,
     /// Allow a candidate that may change something, and approve every call that it makes.
-    #[cfg_attr(feature = "script", arg(long, conflicts_with = "propose"))]
-    #[cfg_attr(not(feature = "script"), arg(long))]
+    #[arg(long, conflicts_with = "candidate")]
     pub(crate) approve_all: bool,
     /// Print each case as a line of JSON with full values, and a summary as the last line.
-    #[cfg_attr(feature = "script", doc = "\n\nWith --propose, print the report as a JSON object.")]
+    ///
+    /// With --propose and --learn, print the report as a JSON object; with --explain, the explanation.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) items: FileOptions,
+}
+
+/// The options of a command that writes a candidate.
+#[derive(Args, Debug)]
+pub(crate) struct CandidateOptions {
+    /// The name of the candidate; default: that of the worker, with `_script` or `_learned`.
+    #[arg(long, value_name = "NAME", requires = "candidate")]
+    pub(crate) name: Option<String>,
+    /// The folder for the candidate and the report; default: the current one.
+    #[arg(long, value_name = "DIR", requires = "candidate")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// The options of `harden --learn` and `harden --explain`.
+#[derive(Args, Debug)]
+pub(crate) struct LearnOptions {
+    /// Learn a decision in place of the worker, whose results are choices, from its recorded cases, without a model.
+    ///
+    /// Writes NAME.learned.json, if the cases show what --agreement, --confidence and --coverage ask for, and the report NAME.learn.md and
+    /// NAME.learn.json; also WORKER_script.py, if few rules are nearly as good.
+    #[arg(long, conflicts_with_all = ["report", "ignore"], group = "candidate")]
+    pub(crate) learn: bool,
+    /// Show what speaks for which answer of a learned tool: its name or its file, and the arguments as a JSON object.
+    #[arg(long, value_names = ["NAME", "INPUT"], num_args = 2, conflicts_with_all = ["report", "candidate", "journal"])]
+    pub(crate) explain: Option<Vec<String>>,
 }
 
 /// The options of `harden --propose`.
@@ -92,7 +124,7 @@ pub(crate) struct ProposeOptions {
     ///
     /// Writes NAME.py, if a script passes the gate of --agreement, --confidence and --coverage, and the report NAME.propose.md and NAME.propose.json. The script may call the tools of
     /// the worker that are `effect = read_only`.
-    #[arg(long, conflicts_with = "report")]
+    #[arg(long, conflicts_with = "report", group = "candidate")]
     pub(crate) propose: bool,
     /// The model, `provider:model`, that writes scripts; default: that of the configuration.
     #[arg(long, value_name = "MODEL", requires = "propose")]
@@ -103,13 +135,7 @@ pub(crate) struct ProposeOptions {
     /// Have at most this many scripts written.
     #[arg(long, value_name = "N", default_value = "5")]
     pub(crate) attempts: NonZeroU32,
-    /// The name of the script; default: that of the worker, with `_script`.
-    #[arg(long, value_name = "NAME", requires = "propose")]
-    pub(crate) name: Option<String>,
     /// Also write NAME.rs: a Rust function with the worker's signature to start from, which has the script as a comment.
     #[arg(long, requires = "propose")]
     pub(crate) rust: bool,
-    /// The folder for the script and the report; default: the current one.
-    #[arg(long, value_name = "DIR", requires = "propose")]
-    pub(crate) out: Option<PathBuf>,
 }

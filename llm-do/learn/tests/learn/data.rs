@@ -9,7 +9,7 @@ pub(crate) struct Random(pub(crate) u64);
 impl Random {
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % limit
+        (self.0 >> 33) as usize % limit
     }
 
     pub(crate) fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
