@@ -146,7 +146,7 @@ fn label(_: &mut Cases, _: &HardenOptions, _: &Registry) -> Result<(), CommandEr
     Ok(())
 }
 
-/// Opens the folder of a candidate; fails before anything is computed or paid if the new files exist, or the others cannot be replaced.
+/// Opens the folder of a candidate; fails before anything is computed or paid if a new file exists, or another cannot be replaced.
 fn open_for<'a>(
     path: &Path,
     new: impl IntoIterator<Item = &'a String>,

@@ -86,7 +86,7 @@ fn kind_fault(value: &Value) -> Option<String> {
         Value::Object(fields) if fields.is_empty() => None,
         Value::Array(_) => Some("is a list: only choices can be learned".to_owned()),
         Value::Object(_) => {
-            Some("is an object in some cases and not in others: only choices can be learned".to_owned())
+            Some("is an object in some cases only: only choices can be learned".to_owned())
         }
         _ => None,
     }

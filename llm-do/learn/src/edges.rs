@@ -9,7 +9,7 @@ const LEAST: usize = 5;
 /// The ranges with equal numbers of values.
 const RANGES: usize = 8;
 
-/// Returns the edges, in order: those that tell labels apart best, and some with as many values between any two.
+/// Returns the edges, in order: those that separate labels best, and some with as many values between any two.
 ///
 /// Each is half-way between two values.
 pub(crate) fn edges(values: &mut [(f64, u32)], labels: usize) -> Vec<f64> {

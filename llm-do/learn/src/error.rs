@@ -38,7 +38,7 @@ pub enum LearnError {
         reason: String,
     },
 
-    /// All outputs are the same, so there is nothing to tell apart.
+    /// All outputs are the same, so there is nothing to learn.
     #[error(
         "all {cases} cases have the output {output}, so there is nothing to learn; record cases with other outputs"
     )]
@@ -49,8 +49,8 @@ pub enum LearnError {
         output: String,
     },
 
-    /// The inputs do not tell outputs apart.
-    #[error("nothing in the inputs tells the outputs apart{}", LeftOutFields(left_out))]
+    /// The inputs are the same for all outputs.
+    #[error("the inputs are the same for all outputs{}", LeftOutFields(left_out))]
     NoFeatures {
         /// The fields from which nothing is learned.
         left_out: Vec<LeftOut>,
@@ -58,18 +58,18 @@ pub enum LearnError {
 
     /// Too few cases are like other cases.
     #[error(
-        "only {alike} of {cases} cases are like the others, so that they could be answered, and {needed} are needed; record more cases"
+        "only {alike} of {cases} cases are like other cases, so that they could be answered, and {needed} are needed; record more cases"
     )]
     Unlike {
         /// The number of cases.
         cases: u64,
-        /// Those that are like others.
+        /// Those that are like other cases.
         alike: u64,
         /// The least number.
         needed: u64,
     },
 
-    /// The recorded outputs differ too often from what the inputs say.
+    /// The recorded outputs do not follow from the inputs, or contradict each other.
     #[error(
         "at most {} wrong is below the noise: of the {surest} cases that it is surest of, {wrong} have another recorded output ({}, and at \
          least {} with {} confidence), so these outputs contradict each other, or do not follow from the inputs{}",

@@ -26,7 +26,7 @@ pub struct Evidence {
     pub wrong: u64,
     /// The upper bound of the share of wrong answers, at that confidence.
     pub at_most: f64,
-    /// The cases whose input had several outputs: an answer to one of them counts as wrong.
+    /// The cases whose input had several outputs: an answer to such a case counts as wrong.
     pub contradicted: u64,
     /// The models that judged cases.
     pub models: u64,

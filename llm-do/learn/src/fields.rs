@@ -10,7 +10,7 @@ use siphasher::sip::SipHasher13;
 use crate::leaves::{Leaf, visit};
 use crate::text::has_words_without_spaces;
 
-/// From this number of values on, one can tell what they are.
+/// From this number of values on, they show what they are.
 const ENOUGH: usize = 20;
 
 /// A text with at most this number of distinct values is a choice, if they recur.
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     Text,
     Choice,
     Number,
-    /// They say nothing about cases to come, for this reason.
+    /// Nothing is learned from them, for this reason.
     LeftOut(&'static str),
 }
 

@@ -20,7 +20,7 @@ pub(crate) const ROOM: usize = 4_700_000;
 
 const FORMAT: &str = "llm-do learned 1";
 
-/// What stands before the digest: all that comes before is what it is of.
+/// The begin of the line with the digest, which is the digest of all lines before.
 const DIGEST: &str = "\n  \"digest\": \"";
 
 /// A file as it is written.

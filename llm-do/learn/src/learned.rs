@@ -25,7 +25,7 @@ pub struct Learned {
     pub(crate) parts: Vec<Part>,
 }
 
-/// An output, or why there is none.
+/// An output, or the reason that the input is not answered.
 pub type Decision = Result<Value, Unsure>;
 
 /// Why an input is not answered.
@@ -93,13 +93,13 @@ impl Learned {
         &self.name
     }
 
-    /// Sets what the file says of the tool that decides so, such as the schemas of its arguments and its output. Default: `null`.
+    /// Sets the description of the tool that decides so, such as the schemas of its arguments and its output. Default: `null`.
     #[must_use]
     pub fn with_signature(self, signature: Value) -> Self {
         Self { signature, ..self }
     }
 
-    /// Returns what the file says of the tool that decides so.
+    /// Returns the description of the tool that decides so.
     #[must_use]
     pub fn signature(&self) -> &Value {
         &self.signature

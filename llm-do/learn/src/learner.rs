@@ -125,7 +125,7 @@ impl Learner {
     /// Returns a decision of few rules that a person can read, if one answers nearly as much as what was learned from the same cases: a
     /// tree of depth 3, or a list of ten words or other conditions.
     ///
-    /// Outputs that are objects have none, nor do conditions on values inside others.
+    /// `None` for outputs that are objects; its conditions are on values at the top of the inputs.
     #[must_use]
     pub fn short(&self, learned: &Learned, cases: &[Example]) -> Option<Short> {
         let choices = choices(cases).ok()?;

@@ -52,7 +52,7 @@ impl Weights {
 
 /// Learns weights from cases with labels below `labels`, and features below `rows`.
 ///
-/// This is the dual coordinate descent for the squared hinge loss, all labels of a case at once.
+/// This is the dual coordinate descent for the squared hinge loss, all labels of a case together.
 pub(crate) fn train(cases: &[(&Vector, u32)], labels: usize, rows: usize) -> Weights {
     let mut weights = Weights { labels, weights: vec![0.0; rows * labels] };
     let mut duals = vec![0.0; cases.len() * labels];
@@ -101,7 +101,7 @@ mod tests {
     use super::{Vector, train};
 
     #[test]
-    fn it_tells_apart_what_can_be_told_apart() {
+    fn labels_that_can_be_separated_are_separated() {
         let cases: Vec<Vector> = (0..30).map(|at| vec![(at % 3, 1.0), (3, 1.0)]).collect();
         let labelled: Vec<_> = cases.iter().map(|case| (case, case[0].0)).collect();
         let weights = train(&labelled, 3, 4);

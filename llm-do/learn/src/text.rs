@@ -94,7 +94,7 @@ pub(crate) fn has_words_without_spaces(text: &str) -> bool {
     text.chars().any(is_word_of_its_own)
 }
 
-/// Returns whether a character is a word: it is of a script that has no spaces between words, or a symbol that says something.
+/// Returns whether a character is a word: it is of a script that has no spaces between words, or a symbol with a meaning.
 fn is_word_of_its_own(character: char) -> bool {
     match u32::from(character) {
         // Thai, Lao, Burmese, Khmer.

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_lowest_threshold_that_holds_is_taken() {
-        // The first 600 are right, and every second of the others.
+        // The first 600 are right, and every second case after them.
         let threshold = PROMISE.threshold(&judged(|at| at < 600 || at % 2 == 0)).unwrap();
         assert!((620..650).contains(&threshold.answered), "{threshold:?}");
         assert!(threshold.at_most <= 0.05);
@@ -145,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_that_become_rare_are_no_noise() {
+    fn wrong_answers_that_become_rare_are_not_noise() {
         let error = PROMISE.threshold(&judged(|at| at < 150 || at % 4 != 0)).unwrap_err();
         assert!(matches!(error, LearnError::NotSure { surest: 300, .. }), "{error}");
     }
 
     #[test]
-    fn it_says_how_many_cases_are_needed() {
+    fn the_number_of_cases_that_is_needed_is_stated() {
         let error = PROMISE.check_number(40).unwrap_err().to_string();
         assert!(error.contains("at least 59 answered cases"), "{error}");
         assert_eq!(PROMISE.check_number(59), Ok(()));

@@ -14,7 +14,7 @@ use crate::text::Normal;
 /// The most words of a text that are looked at, the frequent ones first.
 const MAX_WORDS: usize = 2_000;
 
-/// The least length of a word: shorter ones are in many others.
+/// The least length of a word: shorter ones are parts of many words.
 const LEAST_LETTERS: usize = 3;
 
 /// In how many cases a condition holds at least.

@@ -35,7 +35,7 @@ fn counts(cases: &Cases<'_>, seen: &[usize]) -> Vec<i64> {
 
 /// Returns the condition and the rule that answer most of those that are left.
 ///
-/// A condition that holds for answered cases of other labels says less: it is not what tells the label.
+/// A condition that also holds for answered cases of other labels is worth less: it is not the reason for the label.
 fn best(cases: &Cases<'_>, all: &[i64], left: &[usize]) -> Option<(u32, Rule)> {
     let labels = cases.choice.values.len();
     let counts = counts(cases, left);

@@ -203,7 +203,7 @@ impl Report {
         }
     }
 
-    /// Returns the text of a file that was learned, which may be longer than others.
+    /// Returns the text of a file that was learned, which may be longer than a worker file.
     #[cfg(feature = "learn")]
     pub(super) fn learned_text(&self, path: &Path) -> std::io::Result<String> {
         match &self.folder {

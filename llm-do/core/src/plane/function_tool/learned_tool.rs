@@ -43,7 +43,7 @@ pub struct LearnedTool {
     signature: Signature,
 }
 
-/// What the file of a learned tool says of it.
+/// The description of a learned tool in its file.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Signature {

@@ -22,7 +22,7 @@ pub struct LearnReport {
     pub worker_failed: usize,
     /// How long learning took, in seconds.
     pub seconds: f64,
-    /// The script of few rules; `None` if there is none that is nearly as good.
+    /// The script of few rules; `None` if few rules answer less than about as much.
     pub few: Option<FewRules>,
     /// The usage of the worker's recorded calls.
     pub recorded: RecordedCalls,
