@@ -85,9 +85,7 @@ fn kind_fault(value: &Value) -> Option<String> {
         Value::Array(items) if items.is_empty() => None,
         Value::Object(fields) if fields.is_empty() => None,
         Value::Array(_) => Some("is a list: only choices can be learned".to_owned()),
-        Value::Object(_) => {
-            Some("is an object in some cases only: only choices can be learned".to_owned())
-        }
+        Value::Object(_) => Some("is an object in some cases only: only choices can be learned".to_owned()),
         _ => None,
     }
 }

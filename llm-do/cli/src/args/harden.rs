@@ -17,14 +17,14 @@ use crate::project::FileOptions;
 pub(crate) const EXAMPLES: &str = "Examples:
   harden greet --tool greet_by_rule --journal run.jsonl
   harden triage --learn --agreement 0.98 --journal run-*.jsonl
-  harden --explain triage_learned '{ \"message\": \"my card is lost\" }'";
+  harden --explain triage '{ \"message\": \"my card is lost\" }'";
 #[cfg(feature = "script")]
 pub(crate) const EXAMPLES: &str = "Examples:
   harden greet --tool greet_by_rule --journal run.jsonl
   harden --report --journal https://runs.example.com --token-file token --since 7d
   harden greet --propose --model openai:gpt-5-mini --budget 0.50 --journal run-*.jsonl
   harden triage --learn --agreement 0.98 --journal run-*.jsonl
-  harden --explain triage_learned '{ \"message\": \"my card is lost\" }'";
+  harden --explain triage '{ \"message\": \"my card is lost\" }'";
 
 #[derive(Args, Debug)]
 pub(crate) struct HardenOptions {
@@ -94,7 +94,7 @@ pub(crate) struct HardenOptions {
 /// The options of a command that writes a candidate.
 #[derive(Args, Debug)]
 pub(crate) struct CandidateOptions {
-    /// The name of the candidate; default: that of the worker, with `_script` or `_learned`.
+    /// The name of the candidate and of its file; default: that of the worker, with `_script` or `_learned`.
     #[arg(long, value_name = "NAME", requires = "candidate")]
     pub(crate) name: Option<String>,
     /// The folder for the candidate and the report; default: the current one.
@@ -107,8 +107,8 @@ pub(crate) struct CandidateOptions {
 pub(crate) struct LearnOptions {
     /// Learn a decision in place of the worker, whose results are choices, from its recorded cases, without a model.
     ///
-    /// Writes NAME.learned.json, if the cases show what --agreement, --confidence and --coverage ask for, and the report NAME.learn.md and
-    /// NAME.learn.json; also WORKER_script.py, if few rules are nearly as good.
+    /// Writes WORKER.learned.json, if the cases show what --agreement, --confidence and --coverage ask for, and the report WORKER.learn.md and
+    /// WORKER.learn.json; also WORKER_script.py, if few rules are nearly as good.
     #[arg(long, conflicts_with_all = ["report", "ignore"], group = "candidate")]
     pub(crate) learn: bool,
     /// Show what speaks for which answer of a learned tool: its name or its file, and the arguments as a JSON object.

@@ -36,7 +36,7 @@ pub(super) fn learn(
         Some(name) => search.name(name),
         None => search,
     };
-    let files = LearnedFiles::new(options, search.tool_name());
+    let files = LearnedFiles::new(options, search.file_stem());
     let folder = open_for(&files.folder, [&files.learned], [&files.json, &files.markdown])?;
     let token = builder.cancellation_token();
     let registry = project::collect(&mut builder)?;
@@ -103,7 +103,10 @@ pub(super) fn explain(
         let (mut builder, _) = configured(builder, options, runs_projects)?;
         let registry = project::collect(&mut builder)?;
         let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", registry.hint(name, None)));
-        let tool = registry.get(name).ok_or_else(unknown)?;
+        // The name of the worker is that of the file, too.
+        let of_worker = || registry.get(&format!("{name}_learned"));
+        let tool = registry.get(name).filter(|tool| tool.learned().is_some()).or_else(of_worker);
+        let tool = tool.or_else(|| registry.get(name)).ok_or_else(unknown)?;
         let other = || CommandError::Usage(format!("`{name}` was not learned, so there is nothing to explain"));
         json!(tool.learned().ok_or_else(other)?.explain(&input))
     };

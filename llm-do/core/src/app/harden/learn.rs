@@ -56,7 +56,7 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 #[must_use]
 pub struct Learner {
     worker: String,
-    name: String,
+    name: Option<String>,
     gate: Gate,
 }
 
@@ -118,13 +118,12 @@ struct Labelled {
 impl Learner {
     /// Creates a learner for the worker with this registered name.
     pub fn new(worker: impl Into<String>) -> Self {
-        let worker = worker.into();
-        Self { name: format!("{worker}_learned"), worker, gate: Gate::new() }
+        Self { worker: worker.into(), name: None, gate: Gate::new() }
     }
 
-    /// Sets the name of the tool and of its file. Default: the name of the worker, with `_learned`.
+    /// Sets the name of the tool and of its file. Default: the name of the worker, for the tool with `_learned`.
     pub fn name(self, name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..self }
+        Self { name: Some(name.into()), ..self }
     }
 
     /// Sets what the evidence must show: the threshold of confidence is the lowest at which it does. Default: [`Gate::new`].
@@ -144,11 +143,15 @@ impl Learner {
         self.learn_on(builder, registry, cases).await
     }
 
-    /// Returns the name of the tool.
+    /// Returns the name of the file, without `.learned.json`.
     #[doc(hidden)]
     #[must_use]
-    pub fn tool_name(&self) -> &str {
-        &self.name
+    pub fn file_stem(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.worker)
+    }
+
+    fn tool_name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| format!("{}_learned", self.worker))
     }
 
     /// Learns with a registry that was collected from the builder.
@@ -174,9 +177,10 @@ impl Learner {
             None::<(FewRules, String)>
         };
         let (few, script) = few.unzip();
+        let name = self.tool_name();
         let report = LearnReport {
             worker: self.worker.clone(),
-            name: self.name.clone(),
+            file: format!("{}.learned.json", self.file_stem()),
             judgment: judgment(self.gate, learned.evidence()),
             notes: labelled.notes(learned.evidence()),
             contradicting: labelled.contradicting,
@@ -184,7 +188,8 @@ impl Learner {
             seconds,
             few,
             recorded,
-            next: report::next(&self.worker, &self.name),
+            next: report::next(&self.worker, self.file_stem(), &name),
+            name,
         };
         Ok(LearnedProposal { file: learned.to_text(), script, report })
     }
@@ -216,7 +221,7 @@ impl Learner {
         }
         let refused =
             |error: llm_do_learn::LearnError| LearnError::Refused { worker: self.worker.clone(), source: error.into() };
-        let learned = search.learn(&self.name, &labelled.examples).map_err(refused)?;
+        let learned = search.learn(&self.tool_name(), &labelled.examples).map_err(refused)?;
         let signature = json!({
             "description": worker.description(),
             "parameters": parameters(worker),

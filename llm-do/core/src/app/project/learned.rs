@@ -34,11 +34,10 @@ pub(super) fn is_learned(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(END.as_bytes()))
 }
 
-/// Returns the name of the tool in a file, or of a tool file.
+/// Returns the name of a tool file without its extension.
 #[cfg(feature = "learn")]
-fn name_of(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    name.strip_suffix(END).or_else(|| name.strip_suffix(".tool")).map(str::to_owned).unwrap_or(name)
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Reads a learned file that no tool file names.
@@ -58,9 +57,8 @@ pub(super) fn read(path: &Path, report: &mut Report) -> Option<(LearnedFile, Ori
             return None;
         }
     };
-    let name = name_of(path);
     let origin = Origin::File(LoadedFile::new(shown(path).to_owned(), Vec::new()));
-    Some((LearnedFile { tool: tool.name(&name), name, path: path.to_owned() }, origin))
+    Some((LearnedFile { name: tool.tool_name().to_owned(), path: path.to_owned(), tool }, origin))
 }
 
 /// Without the feature `learn`, learned files are omitted.
@@ -112,14 +110,14 @@ pub(super) fn of_tool_file(
     let place = entries.iter().find(|(key, _)| key.name == "learned" || key.name == "type").map(|(key, _)| key.place);
     let place = place.unwrap_or_default();
     let keys = LearnedKeys::read(entries, faults);
-    let file = keys.learned.unwrap_or_else(|| format!("{}{END}", name_of(path)));
+    let file = keys.learned.unwrap_or_else(|| format!("{}{END}", stem(path)));
     let file = path.parent().unwrap_or(Path::new("")).join(file);
     let mut fault = |reason: String| {
         faults.push(Fault::new(place, format!("`learned`: {}: {reason}", shown(&file).display())));
     };
     let text = report.learned_text(&file).map_err(|error| fault(format!("cannot be read: {error}"))).ok()?;
     let mut tool = LearnedTool::parse(&text).map_err(|error| fault(error.reason().to_owned())).ok()?;
-    let name = keys.name.unwrap_or_else(|| name_of(path));
+    let name = keys.name.unwrap_or_else(|| stem(path));
     tool = tool.name(&name);
     if let Some(description) = keys.description {
         tool = tool.description(description);

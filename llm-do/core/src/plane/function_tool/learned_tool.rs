@@ -19,7 +19,7 @@ use crate::plane::context::CallContext;
 ///
 /// It is `effect = read_only`, and abstains with [`Unsure`] where it is not sure enough, so it is usually the code of a
 /// [hybrid](crate::session::runtime::RuntimeBuilder::hybrid). [The module](https://docs.rs/llm-do/latest/llm_do/harden/index.html#learned-decisions)
-/// describes how it is learned. In a project, files `tools/NAME.learned.json` are found by their place; this type is for programs that add
+/// describes how it is learned. In a project, files `*.learned.json` below `tools/` are found by their place; this type is for programs that add
 /// them in code.
 ///
 /// # Examples
@@ -29,7 +29,7 @@ use crate::plane::context::CallContext;
 /// use llm_do::prelude::*;
 ///
 /// # fn main() -> Result<()> {
-/// let urgency = LearnedTool::open("tools/urgency_learned.learned.json")?;
+/// let urgency = LearnedTool::open("tools/urgency.learned.json")?;
 /// let runtime = Runtime::builder().tool(urgency).hybrid("urgency", "urgency_learned").build()?;
 /// # drop(runtime);
 /// # Ok(())

@@ -12,8 +12,10 @@ use super::super::{Judgment, RecordedCalls};
 pub struct LearnReport {
     /// The worker's name.
     pub worker: String,
-    /// The name of the tool, and of its file without `.learned.json`.
+    /// The name of the tool.
     pub name: String,
+    /// The name of its file.
+    pub file: String,
     /// The decision of the gate by all cases, each judged by what was learned without it.
     pub judgment: Judgment,
     /// The number of inputs to which the worker gave results that do not agree.
@@ -45,9 +47,9 @@ pub struct FewRules {
 /// Formats the report as Markdown.
 impl fmt::Display for LearnReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { worker, name, judgment, seconds, .. } = self;
+        let Self { worker, name, file, judgment, seconds, .. } = self;
         writeln!(f, "# A decision learned from the cases of `{worker}`\n")?;
-        writeln!(f, "`{name}.learned.json`: {judgment}. Each case was judged by what was learned without it.\n")?;
+        writeln!(f, "`{file}`, the tool `{name}`: {judgment}. Each case was judged by what was learned without it.\n")?;
         writeln!(f, "Learned in {seconds:.1} s, without a model; an answer takes microseconds.")?;
         if let Some(FewRules { script, judgment }) = &self.few {
             writeln!(f, "\nFew rules are nearly as good, so that a person can read them: `{script}.py`: {judgment}.")?;
@@ -70,13 +72,13 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, items: &[String]) -> fmt::Resul
 }
 
 /// Returns the ways to use the tool.
-pub(super) fn next(worker: &str, name: &str) -> Vec<String> {
+pub(super) fn next(worker: &str, file: &str, name: &str) -> Vec<String> {
     vec![
         format!(
-            "Put `{name}.learned.json` into `tools/` of the project, and `hybrid: {name}` into the file of `{worker}`."
+            "Put `{file}.learned.json` into `tools/` of the project, and `hybrid: {name}` into the file of `{worker}`."
         ),
         format!(
-            "In code: `Runtime::builder().tool(LearnedTool::open(\"{name}.learned.json\")?).hybrid(\"{worker}\", \"{name}\")`: it answers \
+            "In code: `Runtime::builder().tool(LearnedTool::open(\"{file}.learned.json\")?).hybrid(\"{worker}\", \"{name}\")`: it answers \
              where it is sure, and the worker answers the rest."
         ),
         format!("Keep comparing: `shadow: {{ with: {name}, every: 10 }}`, since messages change."),
