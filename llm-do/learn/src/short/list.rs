@@ -5,6 +5,9 @@ use super::{Cases, MAX_RULES, Rule};
 /// How many right answers make up for a wrong one.
 const COST_OF_WRONG: i64 = 20;
 
+/// The same for an answered case of another label.
+const COST_OF_OTHER: i64 = 2;
+
 /// The least number of cases that a rule answers.
 const LEAST: i64 = 5;
 
@@ -44,7 +47,7 @@ fn best(cases: &Cases<'_>, all: &[i64], left: &[usize]) -> Option<(u32, Rule)> {
         let Some((label, right)) = left.iter().enumerate().rev().max_by_key(|(_, count)| **count) else { continue };
         let number = left.iter().sum::<i64>();
         let answered_others = all.iter().sum::<i64>() - all[label] - (number - right);
-        let worth = right - COST_OF_WRONG * (number - right) - answered_others;
+        let worth = right - COST_OF_WRONG * (number - right) - COST_OF_OTHER * answered_others;
         if number >= LEAST && worth > best.0 {
             best = (worth, Some((condition, label, *right, number)));
         }

@@ -96,7 +96,7 @@ fn wrong_answers_are_noise_and_nothing_is_written() {
 }
 
 #[test]
-fn a_worker_whose_results_are_no_choices_is_refused() {
+fn results_that_are_not_choices_are_refused() {
     let place = place(0);
     let text: String = (0..80)
         .map(|at| format!("- inputs: {{input: message {at} for you}}\n  expected_output: answer {at}\n"))
