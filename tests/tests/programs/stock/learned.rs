@@ -69,7 +69,8 @@ fn a_tool_file_names_what_was_learned() {
     let place = place(0);
     place.run(&LEARN).output();
     place.write("tools/team.tool", "type: learned\nlearned: triage.learned.json\ndescription: Name the team.\n");
-    assert_eq!(place.run(&["call", "team", "please help look at my password"]).output(), "\"login\"\n");
+    let answer = place.run(&["call", "team", "--input", "please help look at my password"]).output();
+    assert_eq!(answer.trim_end(), "login");
     place.write("tools/team.tool", "type: learned\nlearned: other.learned.json\n");
     let answer = place.run(&["check"]);
     assert_ne!(answer.code, Some(0));

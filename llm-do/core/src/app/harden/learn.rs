@@ -24,7 +24,7 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 /// Learns a decision in place of a worker from its recorded cases, without a model.
 ///
 /// The worker's results are choices: an enum, a flag, a small set of texts, an optional one of these, or an object of these, which is
-/// answered as a whole or not at all. [The module](self#learned-decisions) describes what is learned, and how it is calibrated.
+/// answered as a whole or not at all. [The module](https://docs.rs/llm-do/latest/llm_do/harden/index.html#learned-decisions) describes what is learned, and how it is calibrated.
 ///
 /// # Examples
 ///
