@@ -4,6 +4,7 @@ mod learn;
 #[cfg(feature = "script")]
 mod propose;
 mod report;
+mod status;
 
 use std::io;
 use std::path::Path;
@@ -41,6 +42,9 @@ pub(super) fn harden(
 ) -> Result<(), CommandError> {
     if let Some([name, input]) = options.learn.explain.as_deref() {
         return learn::explain(builder, (name, input), options, runs_projects);
+    }
+    if options.status {
+        return status::status(options);
     }
     match (&options.worker, &options.tool) {
         (Some(worker), Some(tool)) if !options.report => {

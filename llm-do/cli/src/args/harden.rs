@@ -29,14 +29,17 @@ pub(crate) const EXAMPLES: &str = "Examples:
 #[derive(Args, Debug)]
 pub(crate) struct HardenOptions {
     /// The worker's name.
-    #[arg(required_unless_present_any = ["report", "explain"], conflicts_with_all = ["report", "explain"])]
+    #[arg(
+        required_unless_present_any = ["report", "status", "explain"],
+        conflicts_with_all = ["report", "status", "explain"]
+    )]
     pub(crate) worker: Option<String>,
     /// The candidate tool; with --approve-all, it may have effects other than `read_only`.
     #[arg(
         long,
         value_name = "NAME",
-        required_unless_present_any = ["candidate", "report", "explain"],
-        conflicts_with_all = ["candidate", "report", "explain"]
+        required_unless_present_any = ["candidate", "report", "status", "explain"],
+        conflicts_with_all = ["candidate", "report", "status", "explain"]
     )]
     pub(crate) tool: Option<String>,
     #[command(flatten)]
@@ -46,17 +49,24 @@ pub(crate) struct HardenOptions {
     pub(crate) propose: ProposeOptions,
     #[command(flatten)]
     pub(crate) learn: LearnOptions,
-    /// Instead of comparing, rank the workers in the journals by what they cost, with the share that code answered in hybrids.
+    /// Instead of comparing, rank the workers in the journals by what hardening would save: their cost, times the share of calls that code could answer at the gate.
+    ///
+    /// It also shows the share that code answered in hybrids.
     #[arg(long)]
     pub(crate) report: bool,
+    /// Instead of comparing, show the hybrids with a guarantee: who answers, the share that code answered, the bound of its disagreement,
+    /// comparisons, money saved, since when. --journal names the databases of services, and files of --evidence; default: the file of the
+    /// project, or of the current folder.
+    #[arg(long, conflicts_with_all = ["report", "events", "candidate", "explain"])]
+    pub(crate) status: bool,
     /// The journals: files of `--journal`, databases of `serve`, addresses of services, or `restate:NAME`.
     #[cfg_attr(
         not(feature = "eval"),
-        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "explain"], num_args = 1..)
+        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "status", "explain"], num_args = 1..)
     )]
     #[cfg_attr(
         feature = "eval",
-        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "dataset", "explain"], num_args = 1..)
+        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "status", "dataset", "explain"], num_args = 1..)
     )]
     pub(crate) journal: Vec<PathBuf>,
     /// A dataset whose expected outputs are the right answers: they count in place of what the worker answered to equal inputs.

@@ -11,8 +11,11 @@ mod ranking;
 mod recorded;
 #[cfg(any(feature = "learn", feature = "script"))]
 mod signature;
+mod status;
 #[cfg(any(feature = "learn", feature = "script"))]
 mod subject;
+
+pub use llm_do_bounds::{Guarantee, InvalidGuarantee};
 
 pub use self::cases::{Answer, Case, Cases};
 pub use self::compare::{Compared, Report, Summary, Verdict, compare, compare_one};
@@ -25,5 +28,7 @@ pub use self::propose::{
 };
 pub use self::ranking::{Ranking, WorkerUsage};
 pub use self::recorded::RecordedCalls;
+pub use self::status::hybrid_status;
 pub use crate::base::agreement::Agreement;
 pub use crate::plane::dispatch::Shadow;
+pub use crate::plane::guarantee::HybridStatus;

@@ -45,6 +45,7 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         attachments: _,
         timeout: _,
         hybrid,
+        guarantee: _,
         shadow,
     } = spec;
     let demand = |kind, text: String| Demand::new(kind, origin.to_string(), text);
