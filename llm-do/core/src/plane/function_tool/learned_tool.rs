@@ -13,6 +13,7 @@ use super::{Acts, FunctionTool};
 use crate::base::error::{BoxError, Unsure};
 use crate::base::open_file::read_only;
 use crate::declare::tool::Effect;
+use crate::observe::journal::digest_of_text;
 use crate::plane::context::CallContext;
 
 /// A tool that was learned from recorded cases, added by [`RuntimeBuilder::tool`](crate::session::runtime::RuntimeBuilder::tool).
@@ -41,6 +42,8 @@ pub struct LearnedTool {
     learned: Arc<Learned>,
     name: String,
     signature: Signature,
+    /// The digest of the file: evidence about another one does not count.
+    version: String,
 }
 
 /// The description of a learned tool in its file.
@@ -92,7 +95,12 @@ impl LearnedTool {
         let learned = Learned::parse(text).map_err(|error| fault(error.to_string()))?;
         let signature =
             Signature::deserialize(learned.signature()).map_err(|error| fault(format!("`signature`: {error}")))?;
-        Ok(Self { name: learned.name().to_owned(), signature, learned: Arc::new(learned) })
+        Ok(Self {
+            name: learned.name().to_owned(),
+            signature,
+            learned: Arc::new(learned),
+            version: digest_of_text(text),
+        })
     }
 
     /// Replaces the name by which it is called. Default: that in the file.
@@ -143,14 +151,15 @@ fn read(path: &Path) -> std::io::Result<String> {
 
 impl From<LearnedTool> for FunctionTool {
     fn from(tool: LearnedTool) -> Self {
-        let LearnedTool { learned, name, signature: Signature { description, parameters, output } } = tool;
+        let LearnedTool { learned, name, signature: Signature { description, parameters, output }, version } = tool;
         let decides = Arc::clone(&learned);
         let run = move |_: CallContext, input: Value| {
             let decision = decides.decide(&input).map_err(|unsure| BoxError::from(Unsure::new(unsure.to_string())));
             async move { decision }
         };
         let nothing: [&str; 0] = [];
-        let mut tool = Self::new(name, description, parameters, Effect::ReadOnly, run).toolsets(nothing);
+        let tool = Self::new(name, description, parameters, Effect::ReadOnly, run);
+        let mut tool = tool.toolsets(nothing).version(version);
         if let Some(output) = output {
             tool = tool.output_schema(output);
         }
