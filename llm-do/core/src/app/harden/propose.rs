@@ -21,6 +21,7 @@ pub use self::score::Score;
 use self::search::ScriptSearch;
 pub use self::split::Contradiction;
 use self::split::Split;
+use super::signature::parameters;
 use super::{Cases, Gate};
 use crate::base::agreement::Agreement;
 use crate::base::error::BoxError;
@@ -302,7 +303,7 @@ struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     fn new(name: &'a str, worker: &'a Registered, registry: &Registry) -> Result<Self, ProposeError> {
-        let parameters = Arc::new(candidate::parameters(worker));
+        let parameters = Arc::new(parameters(worker));
         let own = ScriptCallee { shown: name.into(), parameters, ..worker.as_callee(&worker.name) };
         let tools = candidate::allowed(registry, worker).into_iter().map(|tool| tool.as_callee(&tool.name)).collect();
         Ok(Self {

@@ -82,6 +82,27 @@ fn labels_come_from_a_dataset() {
 }
 
 #[test]
+fn few_rules_that_suffice_become_a_script() {
+    let folder = folder(RIGHT);
+    let nouns = ["river", "road", "bridge", "train", "river bank", "wall", "pipe", "rope", "cable", "beam"];
+    let ends = ["of all", "in town", "we know", "over there", "at home", "by far", "in sight", "with us"];
+    let mut cases = String::new();
+    for (noun, end) in nouns.iter().flat_map(|noun| ends.map(|end| (noun, end))) {
+        for (first, answer) in [("longest", "long"), ("plain", "short"), ("small", "short")] {
+            cases += &format!("- inputs: {{word: the {first} {noun} {end}}}\n  expected_output: {answer}\n");
+        }
+    }
+    std::fs::write(folder.path().join("truth.yaml"), format!("cases:\n{cases}")).unwrap();
+    let output = app(folder.path(), &["harden", "length", "--learn", "--dataset", "truth.yaml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(report.contains("Few rules are nearly as good"), "{report}");
+    let script = std::fs::read_to_string(folder.path().join("length_script.py")).unwrap();
+    assert!(script.contains("def length_script(word: str) -> str:"), "{script}");
+    assert!(script.contains("    if \"longest\" in word_lower:\n        return \"long\"\n"), "{script}");
+}
+
+#[test]
 fn a_failed_proposal_writes_only_its_report_and_exits_with_1() {
     let folder = folder(&RIGHT.replace("\"long\" if", "\"other\" if True or"));
     let output = app(folder.path(), &[&PROPOSE[..], &["--attempts", "2", "--rust", "--out", "proposals"]].concat());

@@ -1,11 +1,9 @@
 //! Splits cases by a fixed rule into shown, selecting and held-back ones.
 
-mod identifier;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use self::identifier::identifier_of;
+use super::super::subject::identifier_of;
 use super::super::{Answer, Case, Cases};
 use crate::base::agreement::Agreement;
 use crate::observe::event::Outcome;
