@@ -27,6 +27,7 @@ pub(crate) const EXAMPLES: &str = "Examples:
   harden --explain triage '{ \"message\": \"my card is lost\" }'";
 
 #[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct HardenOptions {
     /// The worker's name.
     #[arg(
@@ -127,7 +128,7 @@ pub(crate) struct LearnOptions {
     /// Learn a decision in place of the worker, whose results are choices, from its recorded cases, without a model.
     ///
     /// Writes WORKER.learned.json, if the cases show what --agreement, --confidence and --coverage ask for, and the report WORKER.learn.md and
-    /// WORKER.learn.json; also WORKER_script.py, if few rules are nearly as good.
+    /// WORKER.learn.json; also a Python file, if few rules are nearly as good.
     #[arg(long, conflicts_with_all = ["report", "ignore"], group = "candidate")]
     pub(crate) learn: bool,
     /// Show what speaks for which answer of a learned tool: its name or its file, and the arguments as a JSON object.

@@ -99,10 +99,9 @@ fn wrong_answers_are_noise_and_nothing_is_written() {
 #[test]
 fn results_that_are_not_choices_are_refused() {
     let place = place(0);
-    let text: String = (0..80)
-        .map(|at| format!("- inputs: {{input: message {at} for you}}\n  expected_output: answer {at}\n"))
-        .collect();
-    place.write("truth.yaml", &format!("cases:\n{text}"));
+    let cases =
+        (0..80).map(|at| format!("- inputs: {{input: message {at} for you}}\n  expected_output: answer {at}\n"));
+    place.write("truth.yaml", &format!("cases:\n{}", cases.collect::<Vec<_>>().concat()));
     place.run(&LEARN).fails(1, "the output has 80 different values in 80 cases");
     place.run(&["harden", "triag", "--learn", "--dataset", "truth.yaml"]).fails(2, "unknown worker `triag`");
 }

@@ -69,12 +69,11 @@ fn a_script_that_the_gate_refuses_is_not_written() {
 #[test]
 fn labels_come_from_a_dataset() {
     let folder = folder(RIGHT);
-    let cases: String = (0..240)
-        .map(|number| {
-            let (word, answer) = if number % 3 == 0 { ("longest", "long") } else { ("word", "short") };
-            format!("- inputs: {{word: {word}{number}}}\n  expected_output: {answer}\n")
-        })
-        .collect();
+    let cases = (0..240).map(|number| {
+        let (word, answer) = if number % 3 == 0 { ("longest", "long") } else { ("word", "short") };
+        format!("- inputs: {{word: {word}{number}}}\n  expected_output: {answer}\n")
+    });
+    let cases = cases.collect::<Vec<_>>().concat();
     std::fs::write(folder.path().join("truth.yaml"), format!("cases:\n{cases}")).unwrap();
     let output = app(folder.path(), &["harden", "length", "--propose", "--dataset", "truth.yaml"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -86,13 +85,13 @@ fn few_rules_that_suffice_become_a_script() {
     let folder = folder(RIGHT);
     let nouns = ["river", "road", "bridge", "train", "river bank", "wall", "pipe", "rope", "cable", "beam"];
     let ends = ["of all", "in town", "we know", "over there", "at home", "by far", "in sight", "with us"];
-    let mut cases = String::new();
+    let mut cases = Vec::new();
     for (noun, end) in nouns.iter().flat_map(|noun| ends.map(|end| (noun, end))) {
         for (first, answer) in [("longest", "long"), ("plain", "short"), ("small", "short")] {
-            cases += &format!("- inputs: {{word: the {first} {noun} {end}}}\n  expected_output: {answer}\n");
+            cases.push(format!("- inputs: {{word: the {first} {noun} {end}}}\n  expected_output: {answer}\n"));
         }
     }
-    std::fs::write(folder.path().join("truth.yaml"), format!("cases:\n{cases}")).unwrap();
+    std::fs::write(folder.path().join("truth.yaml"), format!("cases:\n{}", cases.concat())).unwrap();
     let output = app(folder.path(), &["harden", "length", "--learn", "--dataset", "truth.yaml"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let report = String::from_utf8_lossy(&output.stdout);

@@ -37,7 +37,7 @@ impl Learner {
         let text = script_text(&script, place.0, &few)?;
         let runtime = runtime(&script, &text, place).ok()?;
         let is_checked = judgment.is_accepted() && decides_alike(&runtime, &script, &few, labelled).await;
-        is_checked.then(|| (FewRules { script, judgment }, text))
+        is_checked.then_some((FewRules { script, judgment }, text))
     }
 }
 
