@@ -29,6 +29,8 @@ pub(crate) struct Tool {
     pub(crate) max_result: Option<Expr>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,
+    /// The key `background`, if given.
+    pub(crate) background: Option<Ident>,
 }
 
 impl HasSharedKeys for Tool {
@@ -64,6 +66,7 @@ impl Grammar for Tool {
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
         Key::new("max_result = N", |tool, value| value.fill(&mut tool.max_result)),
+        Key::new("background", |tool, value| value.flag(&mut tool.background)),
         shared_keys::error(),
         shared_keys::timeout(),
         shared_keys::toolsets(),

@@ -49,6 +49,8 @@ pub(crate) struct Worker {
     pub(crate) max_result: Option<Expr>,
     /// The files that a prompt may have.
     pub(crate) attachments: Option<Expr>,
+    /// Whether the model of a caller may start a call in the background.
+    pub(crate) background: Option<LitBool>,
 }
 
 impl HasSharedKeys for Worker {
@@ -88,6 +90,9 @@ impl Grammar for Worker {
         Key::new("limits = expr", |worker, value| value.fill(&mut worker.limits)),
         Key::new("max_result = N", |worker, value| value.fill(&mut worker.max_result)),
         Key::new("attachments = expr", |worker, value| value.fill(&mut worker.attachments)),
+        Key::new("background", |worker, value| {
+            value.fill_or(&mut worker.background, |key| LitBool::new(true, key.span()), |given: LitBool| given)
+        }),
         shared_keys::timeout(),
         shared_keys::description(),
     ];

@@ -7,6 +7,7 @@
 use std::marker::PhantomData;
 
 use super::membership::{Includes, Keyed, Yes};
+use super::named_instance::NamedInstance;
 use super::text::Text;
 use crate::declare::tool::Effect;
 
@@ -35,6 +36,16 @@ impl StrongestEffect {
     #[must_use]
     pub const fn through(self, worker: &'static str) -> Self {
         Self { member: worker, ..self }
+    }
+
+    /// Returns the same effect of another tool.
+    pub(super) const fn of_tool(self, tool: &'static str) -> Self {
+        Self::new(tool, self.effect)
+    }
+
+    /// Returns the name of the member.
+    pub(super) const fn member(self) -> &'static str {
+        self.member
     }
 
     const fn or(self, other: Self) -> Self {
@@ -133,6 +144,7 @@ enum EveryTool {}
 impl Includes for EveryTool {
     type Answer<T: Keyed> = Yes;
     type Effects<Kept: Includes, D: Depth> = NoEffects;
+    type Inside<I: NamedInstance> = Self;
 }
 
 /// Finds the strongest effect of `T` if that is a toolset: an inherent constant takes precedence.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::CallContext;
 use crate::observe::event::Label;
-use crate::plane::history::is_summary;
+use crate::plane::history::{background_result, is_summary};
 use crate::plane::origin::{OriginNotes, OriginQuery, Origins, ReadResult, Reading, RootCall};
 
 impl<S> CallContext<S> {
@@ -51,7 +51,11 @@ impl<S> CallContext<S> {
             _ => &[],
         });
         // A message may be a summary of what is not in the conversation any more.
-        let mut label = results.clone().map(label_of).fold(host.earlier_label(&self.declaring(), None), Label::join);
+        let texts = messages.iter().flat_map(user_texts);
+        let in_messages = texts.clone().filter_map(background_result);
+        let label_in = |(tool, _, _): (&str, &str, &str)| host.earlier_label(&self.declaring(), Some(tool));
+        let labels = results.clone().map(label_of).chain(in_messages.map(label_in));
+        let mut label = labels.fold(host.earlier_label(&self.declaring(), None), Label::join);
         if messages.iter().any(is_summary) {
             label = label.join(Label::Untrusted);
         }
@@ -61,14 +65,8 @@ impl<S> CallContext<S> {
             let read = ReadResult { call: None, tool, summary, through: [].into(), label: label_of(result) };
             notes.add(Reading::of_result(read, &content(&result.content)));
         }
-        let parts = messages.iter().flat_map(|message| match message {
-            Message::User { parts } => parts.as_slice(),
-            _ => &[],
-        });
-        for part in parts {
-            if let UserPart::Text { text } = part {
-                notes.add(Reading::of_message(text, label));
-            }
+        for text in texts {
+            notes.add(Reading::of_message(text, label));
         }
     }
 
@@ -82,8 +80,14 @@ impl<S> CallContext<S> {
         let label = if has_text(content) { label } else { label.min(Label::Bounded) };
         // The variables of the code hold them for the code that follows.
         let in_variables = read_by.filter(|notes| notes.is_model_code());
-        in_variables.into_iter().flat_map(OriginNotes::readings).for_each(|reading| notes.add(reading));
-        notes.add(Reading::of_result(ReadResult { call, tool, summary, through, label }, content));
+        let in_variables = in_variables.into_iter().flat_map(OriginNotes::readings);
+        let own = Reading::of_result(ReadResult { call, tool, summary, through, label }, content);
+        let readings = in_variables.chain([Arc::new(own)]);
+        match self.frame().in_background().filter(|background| background.is_of_model()) {
+            // The model reads it later.
+            Some(background) => readings.for_each(|reading| background.add_reading(reading)),
+            None => readings.for_each(|reading| notes.add(reading)),
+        }
     }
 
     /// Returns what the caller noted.
@@ -104,6 +108,18 @@ impl<S> CallContext<S> {
         let notes = self.frames().skip(1).filter_map(|frame| frame.extras().map(|extras| &extras.origins));
         Origins::of_call(&query, notes)
     }
+}
+
+/// Returns the texts of a message of the user.
+fn user_texts(message: &Message) -> impl Iterator<Item = &str> + Clone {
+    let parts = match message {
+        Message::User { parts } => parts.as_slice(),
+        _ => &[],
+    };
+    parts.iter().filter_map(|part| match part {
+        UserPart::Text { text } => Some(text.as_str()),
+        _ => None,
+    })
 }
 
 /// Returns whether a value can carry text: names of fields can as well.

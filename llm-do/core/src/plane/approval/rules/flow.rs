@@ -21,19 +21,19 @@ impl Rules {
         if !self.has_flow() {
             return Label::Trusted;
         }
-        let target = tool.alias_of().unwrap_or(tool.name());
         let of_layer = |layer: &Policy| {
             let sources = &layer.flow.sources;
-            let own = sources.get(tool.name()).or_else(|| sources.get(target));
+            let own = tool.names().find_map(|name| sources.get(name));
             // Of several toolsets, the worst.
-            own.copied().or_else(|| self.toolsets_of(target).filter_map(|set| sources.get(&set.name)).max().copied())
+            own.or_else(|| self.toolsets_of(tool).filter_map(|set| sources.get(&set.name)).max()).copied()
         };
         self.policy.layers().find_map(of_layer).unwrap_or_else(|| self.default_label(tool))
     }
 
     /// Returns whether an untrusted value may not steer the calls of a tool.
     pub(super) fn is_sink(&self, tool: &Registered) -> bool {
-        let is_declared = || self.policy.layers().any(|layer| layer.flow.sinks.contains_key(tool.name()));
+        let is_declared =
+            || self.policy.layers().any(|layer| tool.names().any(|name| layer.flow.sinks.contains_key(name)));
         let acts = tool.kind() == ItemKind::Tool && tool.effect() != Effect::ReadOnly && !tool.changes_by_steps_only();
         self.has_flow() && (acts || is_declared())
     }
@@ -43,7 +43,7 @@ impl Rules {
         if !self.is_sink(tool) {
             return Ok(None);
         }
-        let sink = self.policy.layers().find_map(|layer| layer.flow.sinks.get(tool.name()));
+        let sink = self.policy.layers().find_map(|layer| tool.names().find_map(|name| layer.flow.sinks.get(name)));
         let data = sink.map(|sink| sink.data.as_slice()).unwrap_or_default();
         let is_steered = request.get()?.origins.steering(data).next().is_some();
         Ok(is_steered.then(|| AppliedRule::new(Rule::Ask, RuleSource::Flow)))
@@ -52,8 +52,7 @@ impl Rules {
     /// Returns the label of what a tool returns that no policy declares: text from outside of the program is untrusted.
     fn default_label(&self, tool: &Registered) -> Label {
         let is_tool = tool.kind() == ItemKind::Tool;
-        let is_included =
-            tool.is_of_this_crate() && !self.toolsets_of(tool.name()).any(|set| INSIDE.contains(&&*set.name));
+        let is_included = tool.is_of_this_crate() && !self.toolsets_of(tool).any(|set| INSIDE.contains(&&*set.name));
         if is_tool && (tool.server().is_some() || is_included) { Label::Untrusted } else { Label::Trusted }
     }
 }
