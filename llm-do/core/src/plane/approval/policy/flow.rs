@@ -57,7 +57,6 @@ impl FlowPolicy {
     }
 
     /// Lists what lets calls run without approval.
-    #[cfg(feature = "project")]
     pub(super) fn eased(&self) -> impl Iterator<Item = String> {
         let trusted = self.sources.iter().filter(|(_, label)| **label != Label::Untrusted);
         let trusted = trusted.map(|(name, _)| format!("what `{name}` returns steers calls, by `flow`"));
