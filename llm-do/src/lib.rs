@@ -369,9 +369,9 @@ pub mod project {
 /// Many runs as a service: started, watched and decided over HTTP, in one file.
 #[cfg(feature = "serve")]
 pub mod serve {
-    pub use llm_do_core::app::serve::{Client, OpenService, Role, Schedule, Service, ServiceError, Webhook};
+    pub use llm_do_serve::{Client, OpenService, Role, Schedule, Service, ServiceError, Webhook};
     #[cfg(feature = "restate")]
-    pub use llm_do_core::app::serve::{RestateEngine, RestateWorker};
+    pub use llm_do_serve::{RestateEngine, RestateWorker};
 }
 
 #[cfg(feature = "trace")]

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::{join, try_join3};
-use llm_do_core::app::serve::{RestateEngine, RestateWorker, Service, ServiceError};
 use llm_do_core::session::runtime::Runtime;
+use llm_do_serve::{RestateEngine, RestateWorker, Service, ServiceError};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;

@@ -6,8 +6,8 @@ mod text;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use llm_do_core::app::serve::{RunFile, RunListQuery};
 use llm_do_core::observe::journal::Settlement;
+use llm_do_serve::{RunFile, RunListQuery};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use llm_do_core::app::serve::{Service, ServiceError};
 use llm_do_core::base::error::chain;
 use llm_do_core::base::open_file::folder_or_current;
 use llm_do_core::base::printable::printable_line;
 use llm_do_core::observe::journal::digest;
 use llm_do_core::session::runtime::RuntimeBuilder;
+use llm_do_serve::{Service, ServiceError};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 

@@ -11,8 +11,6 @@ pub mod listen;
 pub mod mcp;
 #[cfg(feature = "project")]
 pub mod project;
-#[cfg(feature = "serve")]
-pub mod serve;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(any(feature = "filesystem", feature = "http", feature = "shell", feature = "user_input", feature = "workers"))]

@@ -109,7 +109,7 @@ mod tests {
     #[cfg(feature = "serve")]
     #[test]
     fn the_states_are_those_of_a_service() {
-        use llm_do_core::app::serve::RunState;
+        use llm_do_serve::RunState;
         assert_eq!(super::STATES, RunState::ALL.map(RunState::as_str));
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use llm_do_core::app::serve::{MAX_LIST, RunState};
+use llm_do_serve::{MAX_LIST, RunState};
 
 use super::OutcomeOptions;
 use super::recorded::time;

@@ -1,6 +1,6 @@
 //! The runs that live in the engine Restate.
 
-use llm_do_core::app::serve::{RestateEngine, RestateRun, RestateRuns, RunListQuery, RunState};
+use llm_do_serve::{RestateEngine, RestateRun, RestateRuns, RunListQuery, RunState};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Each, RunInfo};

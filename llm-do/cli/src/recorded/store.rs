@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-use llm_do_core::app::serve::{MAX_LIST, RunListQuery};
 use llm_do_core::observe::journal::{JournalError, JournalFile};
+use llm_do_serve::{MAX_LIST, RunListQuery};
 use serde::Deserialize;
 use serde_json::Value;
 

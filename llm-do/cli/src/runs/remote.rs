@@ -5,8 +5,8 @@ mod records;
 use std::path::Path;
 use std::time::Duration;
 
-use llm_do_core::app::serve::RunListQuery;
 use llm_do_core::observe::journal::Settlement;
+use llm_do_serve::RunListQuery;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, StatusCode, Url};

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use self::connections::{Connections, OpenConnection};
-pub(in crate::app) use self::request::ClientConnection;
+pub use self::request::ClientConnection;
 use self::request::Tracked;
 use self::write_timeout::WriteTimeout;
 

@@ -23,9 +23,13 @@ use std::io::{self, BufRead};
 use self::call::Call;
 #[cfg(feature = "cli")]
 pub use self::diff::compare;
-pub use self::page::write_page;
+#[doc(hidden)]
 #[cfg(feature = "serve")]
-pub(crate) use self::page::{BODY, Page};
+pub use self::page::BODY;
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::page::Page;
+pub use self::page::write_page;
 pub use self::read::TraceFault;
 #[cfg(feature = "cli")]
 pub use self::text::{Style, changes, tree};

@@ -36,12 +36,12 @@ pub(crate) use self::compare::differences;
 pub(crate) use self::condition::condition_faults;
 pub(crate) use self::foreign::{schema_fault, untrusted_schema_fault};
 pub(crate) use self::limits::{MAX_VALUE_DEPTH, depth_fault, dismantle, is_shallow};
-pub(crate) use self::property::Property;
+pub use self::property::Property;
 #[cfg(feature = "mcp")]
 pub(crate) use self::usable::UsableSchema;
 
 /// Returns the settings of all schemas of Rust types: draft 2020-12, without `$schema`, and without links to items in the descriptions.
-pub(crate) fn settings() -> SchemaSettings {
+pub fn settings() -> SchemaSettings {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
     settings.with_transform(RecursiveTransform(drop_item_links))
 }

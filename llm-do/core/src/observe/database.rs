@@ -5,8 +5,8 @@ mod error;
 mod file;
 mod open;
 mod readers;
-#[cfg(test)]
-pub(crate) mod simulated;
+#[cfg(feature = "simulated")]
+pub mod simulated;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -20,16 +20,16 @@ use rusqlite::{Connection, Transaction};
 use tokio::sync::oneshot;
 
 use self::access::Access;
-pub(crate) use self::error::DatabaseError;
-pub(crate) use self::file::DatabaseFile;
-pub(crate) use self::open::Component;
+pub use self::error::DatabaseError;
+pub use self::file::DatabaseFile;
+pub use self::open::Component;
 
 /// An SQLite file. Clones share it; dropping the last one waits until all queued writes are committed.
 ///
 /// All writes go through one thread, which commits queued writes together, with one sync of the disk. A write that is
 /// acknowledged survives a loss of power. Several processes may open the file: their commits wait for each other.
 #[derive(Clone)]
-pub(crate) struct Database(Arc<SharedDatabase>);
+pub struct Database(Arc<SharedDatabase>);
 
 struct SharedDatabase {
     path: Arc<Path>,
@@ -42,7 +42,7 @@ impl Database {
     /// # Errors
     ///
     /// Returns an error if the file cannot be opened or created, or is not a database of this crate.
-    pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
+    pub fn open(path: &Path) -> Result<Self, DatabaseError> {
         let path = open::prepare(path)?;
         let access = Access::open(&path)?;
         Ok(Self(Arc::new(SharedDatabase { path, access })))
@@ -53,7 +53,7 @@ impl Database {
     /// # Errors
     ///
     /// Returns an error if the tables are of a later version of this crate.
-    pub(crate) fn migrate(&self, component: &'static Component) -> Result<(), DatabaseError> {
+    pub fn migrate(&self, component: &'static Component) -> Result<(), DatabaseError> {
         let version = self.write_blocking(|transaction| component.migrate(transaction))?;
         component.check(version).map_err(|message| DatabaseError::refused(&self.0.path, message))
     }
@@ -66,7 +66,7 @@ impl Database {
     /// # Errors
     ///
     /// Returns the error of `change` or of the commit: nothing was changed then.
-    pub(crate) async fn write<T, F>(&self, change: F) -> Result<T, DatabaseError>
+    pub async fn write<T, F>(&self, change: F) -> Result<T, DatabaseError>
     where
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
@@ -82,7 +82,7 @@ impl Database {
     {
         let (sender, receiver) = sync_channel(1);
         self.write_then(change, move |result| drop(sender.send(result)));
-        #[cfg(test)]
+        #[cfg(feature = "simulated")]
         self.0.access.settle();
         receiver.recv().unwrap_or_else(|_| Err(self.panicked()))
     }
@@ -91,7 +91,7 @@ impl Database {
     /// if the future is dropped.
     ///
     /// `note` runs on the writer's thread, before later changes are made: it must be quick.
-    pub(crate) async fn write_noting<T, F, N>(&self, change: F, note: N) -> Result<T, DatabaseError>
+    pub async fn write_noting<T, F, N>(&self, change: F, note: N) -> Result<T, DatabaseError>
     where
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
@@ -151,7 +151,7 @@ impl Database {
     /// # Errors
     ///
     /// Returns the error of `read`.
-    pub(crate) async fn read<T, F>(&self, read: F) -> Result<T, DatabaseError>
+    pub async fn read<T, F>(&self, read: F) -> Result<T, DatabaseError>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -170,16 +170,16 @@ impl Database {
     {
         let (sender, receiver) = sync_channel(1);
         self.0.access.read(read, move |result| drop(sender.send(result)));
-        #[cfg(test)]
+        #[cfg(feature = "simulated")]
         self.0.access.settle();
         receiver.recv().unwrap_or_else(|_| Err(self.panicked()))
     }
 
     /// Returns a number that changes whenever any process, including this one, has written since the last call.
-    pub(crate) async fn version(&self) -> Result<i64, DatabaseError> {
+    pub async fn version(&self) -> Result<i64, DatabaseError> {
         let shared = Arc::clone(&self.0);
         let read = move || shared.access.version(&shared.path);
-        #[cfg(test)]
+        #[cfg(feature = "simulated")]
         if matches!(self.0.access, Access::Simulated(_)) {
             return read();
         }
@@ -187,7 +187,7 @@ impl Database {
     }
 
     /// Returns the space of deleted rows to the file system.
-    pub(crate) async fn shrink(&self) -> Result<(), DatabaseError> {
+    pub async fn shrink(&self) -> Result<(), DatabaseError> {
         let (sender, receiver) = oneshot::channel();
         self.0.access.shrink(move |result| drop(sender.send(result)));
         receiver.await.unwrap_or_else(|_| Err(self.panicked()))

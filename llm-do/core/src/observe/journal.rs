@@ -31,12 +31,17 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 pub use self::check::{Checked, ReplayCheck};
+#[doc(hidden)]
 #[cfg(feature = "restate")]
-pub(crate) use self::engine::{EngineJournal, EngineRequest};
+pub use self::engine::EngineJournal;
+#[doc(hidden)]
+#[cfg(feature = "restate")]
+pub use self::engine::EngineRequest;
 pub use self::error::JournalError;
 pub use self::file::{FileJournal, RecordingJournal, Records};
+#[doc(hidden)]
 #[cfg(feature = "restate")]
-pub(crate) use self::follow::FollowJournal;
+pub use self::follow::FollowJournal;
 pub use self::key::digest;
 pub use self::key::name as called;
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, REVIEW, digest_of_text};
@@ -49,10 +54,29 @@ pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub(crate) use self::settlement::begun_step;
 pub use self::settlement::{Settlement, UnknownCall};
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::sqlite::Fence;
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::sqlite::RecordList;
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::sqlite::delete_run;
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::sqlite::lease;
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::sqlite::promises;
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::sqlite::read_values;
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::sqlite::tables as sqlite_tables;
 #[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, JournalFile, OpenPromise, Retention, RunRecords, SqliteJournal, SqliteRun};
-#[cfg(feature = "serve")]
-pub(crate) use self::sqlite::{Fence, RecordList, delete_run, lease, promises, read_values, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.

@@ -33,8 +33,9 @@ pub use self::approvals::Approvals;
 pub use self::approver::Approver;
 pub(crate) use self::approver::ByFunction;
 pub use self::decision::Decision;
+#[doc(hidden)]
 #[cfg(feature = "serve")]
-pub(crate) use self::decision::WrittenDecision;
+pub use self::decision::WrittenDecision;
 pub use self::edit::RefusedEdit;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};

@@ -39,11 +39,17 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::hybrid::Hybrids;
+#[doc(hidden)]
 #[cfg(feature = "serve")]
-pub(crate) use self::journal::{may_repeat_effects, without_content};
+pub use self::journal::may_repeat_effects;
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::journal::without_content;
 pub use self::journal::{recorded_outcome, unknown_calls};
 use self::pipeline::CallResult;
-pub(crate) use self::root::{ChatParts, Root, fresh_id};
+#[doc(hidden)]
+pub use self::root::fresh_id;
+pub(crate) use self::root::{ChatParts, Root};
 pub(crate) use self::run_settings::RunSettings;
 pub(crate) use self::runtime_worker::{CreatedWorkers, StoredWorker};
 use self::send::RunEvents;

@@ -55,8 +55,10 @@ impl RunMessage {
     }
 
     /// Sets the worker and whether it interrupts, as a client gives them.
+    #[doc(hidden)]
     #[cfg(any(feature = "mcp", feature = "serve"))]
-    pub(crate) fn with_options(self, worker: Option<String>, interrupts: bool) -> Self {
+    #[must_use]
+    pub fn with_options(self, worker: Option<String>, interrupts: bool) -> Self {
         Self { worker, interrupts, ..self }
     }
 

@@ -191,8 +191,10 @@ impl Runtime {
     }
 
     /// Returns the longest timeout of a tool or a worker.
+    #[doc(hidden)]
     #[cfg(feature = "restate")]
-    pub(crate) fn longest_timeout(&self) -> std::time::Duration {
+    #[must_use]
+    pub fn longest_timeout(&self) -> std::time::Duration {
         let declared = self.plane.registry.iter().filter_map(|item| item.timeout);
         declared.chain(self.plane.config.timeouts.values().copied()).max().unwrap_or_default()
     }

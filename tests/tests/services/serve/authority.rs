@@ -151,7 +151,7 @@ async fn each_route_of_the_service_is_in_the_table_and_in_the_description() {
     described.sort_unstable();
     rows.sort_unstable();
     assert_eq!(described, rows, "a route has no row in `rows`, or a row has no route");
-    let router = include_str!("../../../../llm-do/core/src/app/serve/http.rs");
+    let router = include_str!("../../../../llm-do/serve/src/http.rs");
     for route in router.split(".route(").skip(1) {
         let path = route.split('"').nth(1).unwrap();
         let is_description = path == "/openapi.json";

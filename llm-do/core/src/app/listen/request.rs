@@ -34,12 +34,12 @@ pub(super) struct Tracked {
 
 /// The connection of a request, as an extension of the request.
 #[derive(Clone, Debug)]
-pub(in crate::app) struct ClientConnection(Weak<Entry>);
+pub struct ClientConnection(Weak<Entry>);
 
 impl ClientConnection {
     /// Records that the client may make the request of these extensions: its connections are kept before those of other
     /// clients.
-    pub(in crate::app) fn allow(extensions: &http::Extensions) {
+    pub fn allow(extensions: &http::Extensions) {
         if let Some(entry) = extensions.get().and_then(|Self(entry)| entry.upgrade()) {
             entry.allow();
         }

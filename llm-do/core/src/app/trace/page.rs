@@ -29,19 +29,24 @@ const SCRIPTS: [&str; 14] = [
 const MAIN: &str = include_str!("page/main.js");
 const STYLE: &str = include_str!("page/page.css");
 /// The elements that the scripts use.
-pub(crate) const BODY: &str = include_str!("page/body.html");
+#[doc(hidden)]
+pub const BODY: &str = include_str!("page/body.html");
 
 /// A page that is one file: its policy allows its own script and style.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct Page {
+pub struct Page {
     script: String,
     style: String,
-    pub(crate) policy: String,
+    #[doc(hidden)]
+    pub policy: String,
 }
 
 impl Page {
     /// Creates a page from the scripts and the style of this module, and more; `policy` is added to its policy.
-    pub(crate) fn new(scripts: &[&str], style: &str, policy: &str) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(scripts: &[&str], style: &str, policy: &str) -> Self {
         let script = format!("(() => {{\n\"use strict\";\n{}{}}})();", SCRIPTS.concat(), scripts.concat());
         let style = format!("{STYLE}{style}");
         let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
@@ -54,7 +59,9 @@ impl Page {
     }
 
     /// Returns the text before the content of the body.
-    pub(crate) fn begin(&self, title: &str) -> String {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn begin(&self, title: &str) -> String {
         let Self { style, policy, .. } = self;
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
@@ -66,7 +73,9 @@ impl Page {
     }
 
     /// Returns the text after the content of the body.
-    pub(crate) fn end(&self) -> String {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn end(&self) -> String {
         format!("<script>{}</script>\n</body>\n</html>\n", self.script)
     }
 }

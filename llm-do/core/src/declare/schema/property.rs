@@ -7,7 +7,7 @@ const ELSEWHERE: [&str; 6] = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", 
 
 /// The declaration of one property in the schema of an object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Property<'s> {
+pub enum Property<'s> {
     /// The property has this schema.
     Declared(&'s Value),
     /// The schema allows properties that it does not declare.
@@ -20,7 +20,8 @@ pub(crate) enum Property<'s> {
 
 impl<'s> Property<'s> {
     /// Returns the declaration of the property `name` in `schema`, which must be in draft 2020-12.
-    pub(crate) fn of(schema: &'s Value, name: &str) -> Self {
+    #[must_use]
+    pub fn of(schema: &'s Value, name: &str) -> Self {
         if let Some(declared) = schema["properties"].get(name) {
             return Self::Declared(declared);
         }

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex};
 use rusqlite::{Connection, Transaction};
 
 use super::readers::Readers;
-#[cfg(test)]
+#[cfg(feature = "simulated")]
 use super::simulated::Process;
 use super::writer::Writer;
 use super::{DatabaseError, open};
 use crate::base::mutex::IgnorePoison;
 
-#[cfg_attr(test, expect(clippy::large_enum_variant, reason = "there is one for each open file"))]
+#[cfg_attr(feature = "simulated", expect(clippy::large_enum_variant, reason = "there is one for each open file"))]
 pub(super) enum Access {
     Threads(Threads),
-    #[cfg(test)]
+    #[cfg(feature = "simulated")]
     Simulated(Process),
 }
 
@@ -46,7 +46,7 @@ impl Access {
     {
         match self {
             Self::Threads(threads) => threads.writer.write(has_savepoint, change, then),
-            #[cfg(test)]
+            #[cfg(feature = "simulated")]
             Self::Simulated(process) => process.write(has_savepoint, change, then),
         }
     }
@@ -60,7 +60,7 @@ impl Access {
     {
         match self {
             Self::Threads(threads) => threads.readers.read(read, then),
-            #[cfg(test)]
+            #[cfg(feature = "simulated")]
             Self::Simulated(process) => process.read(read, then),
         }
     }
@@ -69,7 +69,7 @@ impl Access {
     pub(super) fn shrink(&self, then: impl FnOnce(Result<(), DatabaseError>) + Send + 'static) {
         match self {
             Self::Threads(threads) => threads.writer.shrink(then),
-            #[cfg(test)]
+            #[cfg(feature = "simulated")]
             Self::Simulated(_) => then(Ok(())),
         }
     }
@@ -82,13 +82,13 @@ impl Access {
                 let version = watcher.pragma_query_value(None, "data_version", |row| row.get(0));
                 version.map_err(|source| DatabaseError::sqlite(path, source))
             }
-            #[cfg(test)]
+            #[cfg(feature = "simulated")]
             Self::Simulated(process) => Ok(process.version()),
         }
     }
 
     /// Processes the queue before the caller blocks, since a simulation has no other thread to process it.
-    #[cfg(test)]
+    #[cfg(feature = "simulated")]
     pub(super) fn settle(&self) {
         if let Self::Simulated(process) = self {
             process.settle();

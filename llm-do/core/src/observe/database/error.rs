@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 
 /// The error of a database. All writes of a failed commit share it.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum DatabaseError {
+pub enum DatabaseError {
     /// SQLite failed.
     #[error("cannot read or write the database `{}`", path.display())]
     Sqlite { path: Arc<Path>, source: Arc<rusqlite::Error> },
@@ -36,7 +36,8 @@ impl DatabaseError {
     }
 
     /// Returns whether the file works, but contains a value that cannot be read, so that a retry would fail again.
-    pub(crate) fn is_invalid_value(&self) -> bool {
+    #[must_use]
+    pub fn is_invalid_value(&self) -> bool {
         let Self::Sqlite { source, .. } = self else { return matches!(self, Self::Panicked { .. }) };
         matches!(
             **source,

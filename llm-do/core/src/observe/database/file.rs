@@ -9,7 +9,7 @@ use super::{Component, DatabaseError, open};
 
 /// A database that exists, read on the caller's thread; nothing is created, changed or migrated.
 #[derive(Debug)]
-pub(crate) struct DatabaseFile {
+pub struct DatabaseFile {
     path: Arc<Path>,
     connection: Connection,
 }
@@ -20,7 +20,7 @@ impl DatabaseFile {
     /// # Errors
     ///
     /// Returns an error if the file is missing, is not a database of this crate, or has these tables in another version.
-    pub(crate) fn open(path: &Path, component: &Component) -> Result<Self, DatabaseError> {
+    pub fn open(path: &Path, component: &Component) -> Result<Self, DatabaseError> {
         let (file, version) = Self::of(path, component)?;
         file.readable(component, version)
     }
@@ -30,7 +30,7 @@ impl DatabaseFile {
     /// # Errors
     ///
     /// Returns an error if the file is missing, is not a database of this crate, or has these tables in another version.
-    pub(crate) fn find(path: &Path, component: &Component) -> Result<Option<Self>, DatabaseError> {
+    pub fn find(path: &Path, component: &Component) -> Result<Option<Self>, DatabaseError> {
         let (file, version) = Self::of(path, component)?;
         if version == 0 { Ok(None) } else { file.readable(component, version).map(Some) }
     }
@@ -53,7 +53,7 @@ impl DatabaseFile {
     /// # Errors
     ///
     /// Returns the error of `read`.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, DatabaseError> {
+    pub fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, DatabaseError> {
         let in_snapshot = || {
             let transaction = self.connection.unchecked_transaction()?;
             let value = read(&transaction)?;

@@ -30,12 +30,12 @@ const NOT_A_DATABASE: &str = "not an SQLite database, nothing was written; choos
 
 /// A part of the crate with its own tables in a database.
 #[derive(Debug)]
-pub(crate) struct Component {
+pub struct Component {
     /// The name under which the version of its tables is kept.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The statements that migrate the tables from each version to the next; the first creates them. A released
     /// migration never changes.
-    pub(crate) migrations: &'static [&'static str],
+    pub migrations: &'static [&'static str],
 }
 
 impl Component {

@@ -1,5 +1,7 @@
 //! A database shared by simulated processes, all on one thread, so that a simulation is repeatable.
 
+#![allow(clippy::unwrap_used, reason = "for tests")]
+
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -15,8 +17,8 @@ use super::{Database, DatabaseError, SharedDatabase, open};
 use crate::base::mutex::IgnorePoison;
 
 /// The file, which all processes share. It is never synced, and is deleted at the end.
-#[derive(Clone)]
-pub(crate) struct SimulatedFile {
+#[derive(Clone, Debug)]
+pub struct SimulatedFile {
     path: Arc<Path>,
     _folder: Arc<TempDir>,
     connection: Arc<Mutex<Connection>>,
@@ -25,7 +27,7 @@ pub(crate) struct SimulatedFile {
 
 /// The state of a simulated process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
+pub enum Condition {
     Running,
     /// The process does nothing, and continues later.
     Stalled,
@@ -50,7 +52,9 @@ enum Queued {
 }
 
 impl SimulatedFile {
-    pub(crate) fn new() -> Self {
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "it makes a file")]
+    pub fn new() -> Self {
         // In memory, SQLite may scan its whole page table at each commit.
         let folder = TempDir::new().unwrap();
         let path = open::prepare(&folder.path().join("simulated.db")).unwrap();
@@ -60,7 +64,8 @@ impl SimulatedFile {
     }
 
     /// Opens the file for a process whose state changes.
-    pub(crate) fn open(&self, condition: watch::Receiver<Condition>) -> Database {
+    #[must_use]
+    pub fn open(&self, condition: watch::Receiver<Condition>) -> Database {
         let inner = Inner { file: self.clone(), condition, queue: Mutex::default(), queued: Notify::new() };
         let inner = Arc::new(inner);
         tokio::spawn(work(Arc::clone(&inner)));
@@ -69,12 +74,13 @@ impl SimulatedFile {
     }
 
     /// Returns the number of transactions so far.
-    pub(crate) fn commits(&self) -> i64 {
+    #[must_use]
+    pub fn commits(&self) -> i64 {
         self.commits.load(Ordering::Relaxed)
     }
 
     /// Reads outside of all processes.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> T {
+    pub fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> T {
         read(&self.connection()).unwrap()
     }
 

@@ -57,7 +57,8 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 
 impl EffectLog {
     /// Adds an event; the first event of another run clears the list.
-    pub(crate) fn push(&mut self, event: &Event) {
+    #[doc(hidden)]
+    pub fn push(&mut self, event: &Event) {
         if self.run.as_ref() != Some(&event.run) {
             *self = Self { run: Some(Arc::clone(&event.run)), ..Self::default() };
         }

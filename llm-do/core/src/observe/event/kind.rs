@@ -195,7 +195,7 @@ pub enum EventKind {
         /// The score of each worker that accepts the task, by name.
         points: BTreeMap<String, u32>,
     },
-    /// A worker was run alongside the call, as its [`Shadow`](crate::app::harden::Shadow); the call may have finished
+    /// A worker was run alongside the call, as its [`Shadow`](crate::plane::dispatch::Shadow); the call may have finished
     /// before.
     Shadowed {
         /// The worker.
@@ -207,8 +207,8 @@ pub enum EventKind {
         /// The outcome of the worker.
         other: Outcome,
     },
-    /// The latest comparisons of a [`Shadow`](crate::app::harden::Shadow) disagree more often than it
-    /// [allows](crate::app::harden::Shadow::alert_over). Reported once, until the share has fallen again.
+    /// The latest comparisons of a [`Shadow`](crate::plane::dispatch::Shadow) disagree more often than it
+    /// [allows](crate::plane::dispatch::Shadow::alert_over). Reported once, until the share has fallen again.
     Drifted {
         /// The worker.
         worker: String,

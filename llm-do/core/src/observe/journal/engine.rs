@@ -20,11 +20,12 @@ use super::{
 use crate::base::mutex::IgnorePoison;
 
 /// The maximum size of a record in the engine's log, in bytes: 32 MiB for a message, minus its other fields.
-pub(crate) const MAX_RECORD: usize = (32 << 20) - (64 << 10);
+const MAX_RECORD: usize = (32 << 20) - (64 << 10);
 
 /// A request of a run to the task that appends to the engine's log.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) enum EngineRequest {
+pub enum EngineRequest {
     /// Begins an effect while the log waits. The confirmation means that the engine does not end the attempt during the
     /// effect.
     Begin(oneshot::Sender<()>),
@@ -48,8 +49,9 @@ pub(crate) enum EngineRequest {
 /// The journal of one attempt of a run.
 ///
 /// Clones share it. The engine may end the attempt at any time; the run is then dropped.
+#[doc(hidden)]
 #[derive(Clone)]
-pub(crate) struct EngineJournal(Arc<Attempt>);
+pub struct EngineJournal(Arc<Attempt>);
 
 struct Attempt {
     replay: SharedReplay,
@@ -111,7 +113,8 @@ impl Drop for WithdrawOnDrop {
 
 impl EngineJournal {
     /// Creates the journal of an attempt, before its log is read.
-    pub(crate) fn new(
+    #[doc(hidden)]
+    pub fn new(
         requests: mpsc::UnboundedSender<EngineRequest>,
         may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
@@ -119,7 +122,8 @@ impl EngineJournal {
     }
 
     /// Creates the journal of an invocation that runs one call only; returns the receiver of its recorded value.
-    pub(crate) fn of_call(
+    #[doc(hidden)]
+    pub fn of_call(
         call: Arc<str>,
         requests: mpsc::UnboundedSender<EngineRequest>,
         may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
@@ -139,29 +143,35 @@ impl EngineJournal {
     }
 
     /// Records whether the log waits for something; returns whether it may wait now, since no effect is in flight.
-    pub(crate) fn may_wait(&self, log_waits: bool) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn may_wait(&self, log_waits: bool) -> bool {
         let mut effects = self.0.effects.lock().ignore_poison();
         effects.log_waits = log_waits;
         log_waits && effects.count == 0
     }
 
     /// Loads a record of the log, before the run begins.
-    pub(crate) fn load(&self, record: Record) {
+    #[doc(hidden)]
+    pub fn load(&self, record: Record) {
         self.0.replay.lock().load(record);
     }
 
     /// Loads that the call with this key became a separate invocation.
-    pub(crate) fn load_call(&self, key: &Arc<str>) {
+    #[doc(hidden)]
+    pub fn load_call(&self, key: &Arc<str>) {
         self.0.left.lock().ignore_poison().insert(Arc::clone(key));
     }
 
     /// Loads that a step with this key asked a person.
-    pub(crate) fn load_question(&self, kind: StepKind, key: &str) {
+    #[doc(hidden)]
+    pub fn load_question(&self, kind: StepKind, key: &str) {
         self.0.replay.lock().questions.add(kind, key);
     }
 
     /// Loads that records were forgotten.
-    pub(crate) fn load_forgotten(&self, keys: &[Arc<str>]) {
+    #[doc(hidden)]
+    pub fn load_forgotten(&self, keys: &[Arc<str>]) {
         self.0.replay.lock().forget(keys);
         self.0.left.lock().ignore_poison().retain(|key| !keys.contains(key));
     }

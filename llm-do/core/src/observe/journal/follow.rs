@@ -16,8 +16,9 @@ use super::{
 ///
 /// A step waits until its record arrives, and never runs here. Only the run itself and calls with steps in the log run
 /// here.
+#[doc(hidden)]
 #[derive(Clone)]
-pub(crate) struct FollowJournal(Arc<Followed>);
+pub struct FollowJournal(Arc<Followed>);
 
 struct Followed {
     replay: SharedReplay,
@@ -29,14 +30,16 @@ struct Followed {
 
 impl FollowJournal {
     /// Creates the journal of a run, without records.
-    pub(crate) fn new(may_leave: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+    #[doc(hidden)]
+    pub fn new(may_leave: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         let (replay, grown) = (SharedReplay::default(), watch::Sender::default());
         Self(Arc::new(Followed { replay, grown, may_leave: Box::new(may_leave) }))
     }
 
     /// Adds the next record of the log. The result of a call whose steps are in the log is ignored, so that the steps
     /// are replayed.
-    pub(crate) fn add(&self, record: Record) {
+    #[doc(hidden)]
+    pub fn add(&self, record: Record) {
         let is_contained = match record.kind {
             // A call that began continues in the other process, and its result arrives.
             StepKind::Result | StepKind::Begun => true,
@@ -50,12 +53,15 @@ impl FollowJournal {
     }
 
     /// Adds that records were forgotten.
-    pub(crate) fn add_forgotten(&self, keys: &[Arc<str>]) {
+    #[doc(hidden)]
+    pub fn add_forgotten(&self, keys: &[Arc<str>]) {
         self.0.replay.lock().forget(keys);
     }
 
     /// Returns the number of records that were not replayed.
-    pub(crate) fn unused_records(&self) -> usize {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unused_records(&self) -> usize {
         self.0.replay.lock().remaining()
     }
 }

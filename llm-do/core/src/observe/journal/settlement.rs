@@ -58,8 +58,9 @@ impl Settlement {
     }
 
     /// Returns the keys of the calls that have happened according to a person.
+    #[doc(hidden)]
     #[cfg(feature = "serve")]
-    pub(crate) fn happened(records: &[Record]) -> HashSet<&str> {
+    pub fn happened(records: &[Record]) -> HashSet<&str> {
         let settled = records.iter().filter(|record| part(record).is_some_and(|part| part.starts_with(SETTLED)));
         settled.filter(|record| record.value.get("result").is_some()).map(Record::call).collect()
     }

@@ -3,14 +3,17 @@
 mod head;
 mod in_flight;
 mod journal_file;
-pub(crate) mod lease;
+#[doc(hidden)]
+pub mod lease;
 mod open_run;
-pub(crate) mod promises;
+#[doc(hidden)]
+pub mod promises;
 mod read;
 mod record_list;
 mod retention;
 mod run;
-pub(crate) mod tables;
+#[doc(hidden)]
+pub mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -25,11 +28,15 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 pub use self::journal_file::{JournalFile, RunRecords};
-pub(crate) use self::lease::Fence;
+#[doc(hidden)]
+pub use self::lease::Fence;
 pub use self::promises::OpenPromise;
-pub(crate) use self::read::values as read_values;
-pub(crate) use self::record_list::RecordList;
-pub(crate) use self::retention::delete_run;
+#[doc(hidden)]
+pub use self::read::values as read_values;
+#[doc(hidden)]
+pub use self::record_list::RecordList;
+#[doc(hidden)]
+pub use self::retention::delete_run;
 pub use self::retention::{Expired, Retention};
 pub use self::run::SqliteRun;
 use super::{JournalError, Record};
@@ -100,7 +107,8 @@ impl SqliteJournal {
     }
 
     /// Opens the journal in a database that other components use too. Blocks.
-    pub(crate) fn on(database: Database) -> Result<Self, JournalError> {
+    #[doc(hidden)]
+    pub fn on(database: Database) -> Result<Self, JournalError> {
         database.migrate(&tables::TABLES)?;
         Ok(Self { database, clock: Arc::new(SystemClock), answers: Arc::default() })
     }
@@ -178,7 +186,8 @@ impl SqliteJournal {
     }
 
     /// Claims several runs in one transaction; returns the runs that no other owner has.
-    pub(crate) async fn claim_all(
+    #[doc(hidden)]
+    pub async fn claim_all(
         &self,
         ids: Vec<String>,
         owner: &str,
@@ -189,7 +198,8 @@ impl SqliteJournal {
     }
 
     /// Opens a run that was claimed before, for `time` if that is limited; `None` if it was deleted since then.
-    pub(crate) async fn open_run(
+    #[doc(hidden)]
+    pub async fn open_run(
         &self,
         id: &str,
         fence: Fence,
@@ -219,7 +229,8 @@ impl SqliteJournal {
     }
 
     /// Reads the records of a run part by part, and keeps what `keep` returns of each; empty if the run is unknown.
-    pub(crate) async fn read_parts(
+    #[doc(hidden)]
+    pub async fn read_parts(
         &self,
         id: &str,
         keep: impl Fn(Record) -> Option<Record> + Send + 'static,
@@ -230,7 +241,8 @@ impl SqliteJournal {
 
     /// Returns the number of the last record of a run, and whether only its result is kept: while both are the same, so are its
     /// records.
-    pub(crate) async fn version(&self, id: &str) -> Result<(i64, bool), JournalError> {
+    #[doc(hidden)]
+    pub async fn version(&self, id: &str) -> Result<(i64, bool), JournalError> {
         let id = id.to_owned();
         let sql = "SELECT last, reduced FROM journal_runs WHERE id = ?1";
         let read = move |connection: &rusqlite::Connection| {
@@ -241,16 +253,15 @@ impl SqliteJournal {
     }
 
     /// Returns the records of a run, to be read part by part; `None` if the run is unknown.
-    pub(crate) async fn record_list(&self, id: &str) -> Result<Option<RecordList>, JournalError> {
+    #[doc(hidden)]
+    pub async fn record_list(&self, id: &str) -> Result<Option<RecordList>, JournalError> {
         let id = id.to_owned();
         Ok(self.database.read(move |connection| RecordList::of(connection, &id)).await?)
     }
 
     /// Reads the next records of a list: none at the end, and `None` if they were deleted meanwhile.
-    pub(crate) async fn next_records(
-        &self,
-        mut list: RecordList,
-    ) -> Result<(RecordList, Option<Vec<Record>>), JournalError> {
+    #[doc(hidden)]
+    pub async fn next_records(&self, mut list: RecordList) -> Result<(RecordList, Option<Vec<Record>>), JournalError> {
         let read = move |connection: &rusqlite::Connection| {
             let part = list.next(connection)?;
             Ok((list, part))
@@ -287,7 +298,8 @@ impl SqliteJournal {
     }
 
     /// Makes the runs of this process look for answers that were written in another way.
-    pub(crate) fn notify_answers(&self) {
+    #[doc(hidden)]
+    pub fn notify_answers(&self) {
         self.answers.send_replace(());
     }
 

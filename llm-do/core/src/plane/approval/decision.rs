@@ -127,10 +127,11 @@ impl Decision {
 }
 
 /// A decision about a call.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "decision", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(crate = "::schemars", rename = "Verdict")]
-pub(crate) enum WrittenDecision {
+pub enum WrittenDecision {
     /// The call may run.
     Approve {
         /// Which equal calls run without another request: default only this one.

@@ -60,8 +60,10 @@ impl<S> CallContext<S> {
     }
 
     /// Returns how long the run of a user's context has been paused for people.
+    #[doc(hidden)]
     #[cfg(feature = "serve")]
-    pub(crate) fn waited(&self) -> Duration {
+    #[must_use]
+    pub fn waited(&self) -> Duration {
         self.frame().extras().map(|extras| extras.waits.total()).unwrap_or_default()
     }
 

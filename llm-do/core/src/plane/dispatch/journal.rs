@@ -14,10 +14,14 @@ use futures_util::future::BoxFuture;
 pub use self::call_record::recorded_outcome;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::outcome::{OwnEnd, WRAPPER as OUTCOME};
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+pub use self::retry::may_repeat_effects;
 pub(super) use self::retry::retry;
 pub use self::retry::unknown_calls;
+#[doc(hidden)]
 #[cfg(feature = "serve")]
-pub(crate) use self::retry::{may_repeat_effects, without_content};
+pub use self::retry::without_content;
 use super::begun::{begin, begins, record_failed};
 use super::perform::run_unless_stopped;
 use super::pipeline::{Call, CallResult, Next, Wrapper};

@@ -100,7 +100,9 @@ impl Root {
 }
 
 /// Returns the id of a new run, which is unique and sorts after earlier ids.
-pub(crate) fn fresh_id() -> Arc<str> {
+#[doc(hidden)]
+#[must_use]
+pub fn fresh_id() -> Arc<str> {
     uuid::Uuid::now_v7().to_string().into()
 }
 

@@ -192,15 +192,17 @@ impl Chat {
     }
 
     /// Prepares a root call that continues the chat; once it has ended, [`count`](Self::count) its usage.
+    #[doc(hidden)]
     #[cfg(feature = "serve")]
-    pub(crate) fn begin(&mut self, name: &str, arguments: Value) -> Start<Value> {
+    pub fn begin(&mut self, name: &str, arguments: Value) -> Start<Value> {
         let parts = self.parts(name);
         self.runtime.start_named(name, arguments).continuing(parts)
     }
 
     /// Adds the usage of a root call.
+    #[doc(hidden)]
     #[cfg(feature = "serve")]
-    pub(crate) fn count(&self, used: UsageTree) {
+    pub fn count(&self, used: UsageTree) {
         count(&self.usage, used);
     }
 

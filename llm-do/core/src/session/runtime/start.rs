@@ -282,8 +282,9 @@ impl RunHandle {
     }
 
     /// Returns how long the run has waited for people.
+    #[doc(hidden)]
     #[cfg(feature = "serve")]
-    pub(crate) fn waited(&self) -> std::time::Duration {
+    pub fn waited(&self) -> std::time::Duration {
         self.user.get().map(CallContext::waited).unwrap_or_default()
     }
 
@@ -359,8 +360,9 @@ impl RunHandle {
     }
 
     /// Sends a message, also if many wait: the service limits them.
+    #[doc(hidden)]
     #[cfg(feature = "serve")]
-    pub(crate) fn deliver(&self, message: RunMessage) -> Result<(), SendError> {
+    pub fn deliver(&self, message: RunMessage) -> Result<(), SendError> {
         self.mailbox.deliver(message)
     }
 

@@ -9,9 +9,9 @@ use super::later;
 
 /// The right to write to a run, as long as no other process claims the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fence {
+pub struct Fence {
     /// The number of the run in the file.
-    pub(crate) run: i64,
+    pub run: i64,
     /// The number of the claim.
     pub(crate) number: i64,
 }
@@ -26,7 +26,7 @@ pub(crate) enum Claim {
 
 impl Fence {
     /// Returns whether no other process has claimed the run since then.
-    pub(crate) fn holds(self, connection: &Connection) -> rusqlite::Result<bool> {
+    pub fn holds(self, connection: &Connection) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM journal_runs WHERE run = ?1 AND fence = ?2";
         connection.prepare_cached(sql)?.exists((self.run, self.number))
     }
@@ -39,7 +39,7 @@ impl Fence {
     }
 
     /// Ends the claim: any process may claim the run, and this process can no longer write to it.
-    pub(crate) fn release(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    pub fn release(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let sql =
             "UPDATE journal_runs SET owner = NULL, expires = NULL, fence = fence + 1 WHERE run = ?1 AND fence = ?2";
         transaction.prepare_cached(sql)?.execute((self.run, self.number)).map(drop)
@@ -70,7 +70,8 @@ pub(crate) fn claim(
 }
 
 /// Claims several runs for a time from `now`; returns the runs that no other owner has.
-pub(crate) fn claim_all(
+#[doc(hidden)]
+pub fn claim_all(
     transaction: &Transaction<'_>,
     ids: Vec<String>,
     owner: &str,
@@ -86,7 +87,8 @@ pub(crate) fn claim_all(
 }
 
 /// Ends all leases of an owner at a time, if they end later.
-pub(crate) fn lapse_all(transaction: &Transaction<'_>, owner: &str, at: Timestamp) -> rusqlite::Result<()> {
+#[doc(hidden)]
+pub fn lapse_all(transaction: &Transaction<'_>, owner: &str, at: Timestamp) -> rusqlite::Result<()> {
     let sql = "UPDATE journal_runs SET expires = ?2 WHERE owner = ?1 AND expires > ?2";
     transaction.prepare_cached(sql)?.execute((owner, at.as_millisecond())).map(drop)
 }

@@ -121,7 +121,8 @@ pub(super) fn withdraw_dropped(run: &OpenRun) {
 #[cfg(feature = "restate")]
 impl super::SqliteRun {
     /// Withdraws all questions of the run, of this claim or an earlier one, except those with these keys.
-    pub(crate) async fn withdraw_except(&self, keys: Vec<String>) -> Result<(), JournalError> {
+    #[doc(hidden)]
+    pub async fn withdraw_except(&self, keys: Vec<String>) -> Result<(), JournalError> {
         let (fence, keys) = (self.0.fence, serde_json::json!(keys).to_string());
         let withdraw = move |transaction: &Transaction<'_>| {
             if !fence.holds(transaction)? {
@@ -217,7 +218,7 @@ fn answer(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>>
 }
 
 /// Stores an answer, as JSON, for the request with a digest; returns false if no request waits for it.
-pub(crate) fn resolve(
+pub fn resolve(
     transaction: &Transaction<'_>,
     (id, digest): (&str, &str),
     answer: &str,
@@ -231,7 +232,7 @@ pub(crate) fn resolve(
 }
 
 /// Withdraws all questions of a run.
-pub(crate) fn withdraw_all(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
+pub fn withdraw_all(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
     let sql = "UPDATE journal_promises SET is_withdrawn = 1 WHERE run = ?1 AND answer IS NULL";
     transaction.prepare_cached(sql)?.execute([run]).map(drop)
 }

@@ -96,7 +96,8 @@ const VALUES: &str = concat!(
 );
 
 /// Reads the outcomes of the records of one kind that are not forgotten; it reads no other content.
-pub(crate) fn values(connection: &Connection, id: &str, of: StepKind) -> rusqlite::Result<Vec<Value>> {
+#[doc(hidden)]
+pub fn values(connection: &Connection, id: &str, of: StepKind) -> rusqlite::Result<Vec<Value>> {
     let mut statement = connection.prepare_cached(VALUES)?;
     statement.query_map((id, of.as_str()), |row| parse(row.get_ref(0)?.as_str()?, 0))?.collect()
 }

@@ -19,8 +19,9 @@ const ONE: &str = "SELECT key, parent, name, kind, place, overlapped, begun, cal
     octet_length(input) + octet_length(value) FROM journal_records WHERE record = ?1 AND forgotten = 0";
 
 /// The records of a run that were not read yet.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct RecordList {
+pub struct RecordList {
     run: i64,
     is_reduced: bool,
     /// Their numbers, the next one last.
@@ -40,7 +41,8 @@ impl RecordList {
 
     /// Reads the records of a run, and keeps what `keep` returns of each: what it drops takes memory for one part only. Empty if the
     /// run is unknown, or was deleted meanwhile.
-    pub(crate) fn read_parts(
+    #[doc(hidden)]
+    pub fn read_parts(
         connection: &Connection,
         id: &str,
         keep: impl Fn(Record) -> Option<Record>,

@@ -65,7 +65,8 @@ pub(super) fn delete(transaction: &Transaction<'_>, before: Timestamp, now: Time
 }
 
 /// Deletes a run. A process that has claimed it can no longer write to it.
-pub(crate) fn delete_run(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
+#[doc(hidden)]
+pub fn delete_run(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
     tables::delete(transaction, run, false)?;
     promises::delete_all(transaction, run)?;
     transaction.prepare_cached("DELETE FROM journal_runs WHERE run = ?1")?.execute([run]).map(drop)

@@ -76,7 +76,9 @@ impl SqliteRun {
     }
 
     /// Returns the right to write to the run, which also covers other tables of the file.
-    pub(crate) fn fence(&self) -> Fence {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn fence(&self) -> Fence {
         self.0.fence
     }
 
@@ -87,12 +89,16 @@ impl SqliteRun {
     }
 
     /// Returns the number of the last record in the file; 0 without a record.
-    pub(crate) fn last_record(&self) -> i64 {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn last_record(&self) -> i64 {
         self.0.records.last.load(Ordering::Relaxed)
     }
 
     /// Returns the name of the call that began last and has no result, if there is one.
-    pub(crate) fn call_in_flight(&self) -> Option<Arc<str>> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn call_in_flight(&self) -> Option<Arc<str>> {
         let replay = self.0.records.lock();
         let begun = replay.records().filter(|head| head.kind == StepKind::Begun);
         let unfinished = begun.filter(|head| {
@@ -104,7 +110,9 @@ impl SqliteRun {
     }
 
     /// Returns whether the file could not be read or written at any time; the failed steps may succeed later.
-    pub(crate) fn has_file_failed(&self) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_file_failed(&self) -> bool {
         self.0.has_file_failed.load(Ordering::Relaxed)
     }
 
@@ -154,7 +162,8 @@ impl SqliteRun {
     ///
     /// Then the run can be dropped, since no effect is in flight that would have to run again. Code between two steps
     /// is not visible here, so `quiet` must be longer than such code takes.
-    pub(crate) async fn only_waits(&self, quiet: Duration) -> Option<Timestamp> {
+    #[doc(hidden)]
+    pub async fn only_waits(&self, quiet: Duration) -> Option<Timestamp> {
         self.0.in_flight.only_waits(quiet).await
     }
 }

@@ -242,14 +242,16 @@ fn set_ended(transaction: &Transaction<'_>, fence: Fence, ended: Option<Timestam
 }
 
 /// Returns the number of the last record of a run; 0 without a record.
-pub(crate) fn last(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
+#[doc(hidden)]
+pub fn last(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
     let sql = "SELECT last FROM journal_runs WHERE run = ?1";
     connection.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional().map(Option::unwrap_or_default)
 }
 
 /// Returns the number of the last record of a finished effect in a run; 0 without such a record. Records that only
 /// precede an effect do not count.
-pub(crate) fn last_effect(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
+#[doc(hidden)]
+pub fn last_effect(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
     let sql = concat!(
         records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
         "SELECT coalesce(max(record), 0) FROM list CROSS JOIN journal_records USING (record) \

@@ -35,8 +35,9 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
 }
 
 /// Returns whether a resumed run would repeat calls that began and may have had their effect.
+#[doc(hidden)]
 #[cfg(feature = "serve")]
-pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
+pub async fn may_repeat_effects(records: &[Record]) -> bool {
     if !have_begun(records) {
         return false;
     }
@@ -49,8 +50,10 @@ pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
 
 /// Returns a record without the content that neither [`unknown_calls`] nor [`may_repeat_effects`] reads: the inputs and results of
 /// calls, and the answers of models.
+#[doc(hidden)]
 #[cfg(feature = "serve")]
-pub(crate) fn without_content(mut record: Record) -> Record {
+#[must_use]
+pub fn without_content(mut record: Record) -> Record {
     match record.kind {
         // What follows the result of a run has a key with its digest.
         StepKind::Run | StepKind::Result | StepKind::Begun => return record,
