@@ -378,5 +378,5 @@ pub mod serve {
 pub mod trace {
     #![doc = include_str!("../docs/trace.md")]
 
-    pub use llm_do_core::app::trace::{Trace, TraceFault, write_page};
+    pub use llm_do_trace::{Trace, TraceFault, write_page};
 }

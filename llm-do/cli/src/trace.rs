@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IsTerminal};
 use std::path::Path;
 
-use llm_do_core::app::trace::{Style, Trace, changes, compare, tree, write_page};
+use llm_do_trace::{Style, Trace, changes, compare, tree, write_page};
 use serde_json::json;
 
 use super::args::{DiffOptions, ShowOptions, TraceCommand, TraceFormat, TraceOptions};

@@ -15,5 +15,3 @@ pub mod project;
 pub mod testing;
 #[cfg(any(feature = "filesystem", feature = "http", feature = "shell", feature = "user_input", feature = "workers"))]
 pub mod toolsets;
-#[cfg(feature = "trace")]
-pub mod trace;

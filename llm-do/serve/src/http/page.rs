@@ -7,8 +7,8 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use http::{HeaderValue, header};
 
-use llm_do_core::app::trace::{BODY, Page};
 use llm_do_core::plane::registry::Application;
+use llm_do_trace::{BODY, Page};
 
 /// The scripts of this page, after those that show the calls of a run.
 const SCRIPTS: [&str; 7] = [

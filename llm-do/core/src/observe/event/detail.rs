@@ -78,8 +78,24 @@ pub enum DecidedBy {
 
 impl DecidedBy {
     /// Returns whether the approver or the reviewer decided: such a decision is recorded, and holds in a resumed run.
-    pub(crate) fn is_judgment(self) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_judgment(self) -> bool {
         matches!(self, Self::Approver | Self::Reviewer)
+    }
+
+    /// Returns what decided, in words.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Policy => "a rule",
+            Self::Mode => "the approval mode",
+            Self::Approver => "the approver",
+            Self::Reviewer => "the reviewer",
+            Self::Memory => "an earlier decision",
+            Self::Cancellation => "the end of the run",
+        }
     }
 }
 

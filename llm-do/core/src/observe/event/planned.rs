@@ -46,7 +46,9 @@ pub enum PlannedApproval {
 
 impl PlannedApproval {
     /// Returns the description, to follow the name of a call.
-    pub(crate) fn words(self) -> &'static str {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn words(self) -> &'static str {
         match self {
             Self::NotNeeded => "needs no approval",
             Self::Asked => "would ask for approval",

@@ -37,6 +37,13 @@ pub(super) struct ValidEdit {
 }
 
 impl RefusedEdit {
+    /// Returns arguments that cannot run, from the fields of an event.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(arguments: Value, rule: Option<RuleSource>, reason: String) -> Self {
+        Self { arguments, rule, reason }
+    }
+
     pub(super) fn invalid(arguments: Value, reason: impl Into<String>) -> Self {
         Self { arguments, rule: None, reason: reason.into() }
     }

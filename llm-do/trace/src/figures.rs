@@ -5,7 +5,7 @@ use std::ops::{AddAssign, Sub};
 use llm_do_providers::{Money, Unpriced};
 use serde::Serialize;
 
-use crate::base::usage::{Cost, RunUsage};
+use llm_do_core::base::usage::{Cost, RunUsage};
 
 /// The usage of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -61,5 +61,5 @@ fn difference(left: Cost, right: Cost) -> Cost {
     let known = left.known.picodollars().saturating_sub(right.known.picodollars());
     let unpriced_requests = left.unpriced_requests.saturating_sub(right.unpriced_requests);
     let unpriced = if unpriced_requests > 0 { left.unpriced } else { Unpriced::default() };
-    Cost { known: Money::from_picodollars(known), unpriced_requests, unpriced }
+    Cost::new(Money::from_picodollars(known), unpriced_requests, unpriced)
 }

@@ -2,12 +2,12 @@
 
 use std::io::{self, BufRead};
 
+use llm_do_core::observe::event::{Event, EventKind};
 use serde_json::{Value, json};
 
 use super::Trace;
 use super::build::Builder;
 use super::lines::{MAX_LINE, Next, next};
-use crate::observe::event::{Event, EventKind};
 
 /// The maximum number of stored faults.
 const MAX_FAULTS: usize = 5;

@@ -80,7 +80,7 @@ impl Page {
     }
 }
 
-/// Reads events, as [`JsonLines`](crate::observe::event::JsonLines) writes them, and writes a page that shows them.
+/// Reads events, as [`JsonLines`](llm_do_core::observe::event::JsonLines) writes them, and writes a page that shows them.
 ///
 /// The page is one file that loads nothing: its [policy](https://www.w3.org/TR/CSP3/) allows its own script and style, and
 /// images in the log. Events are data in it, so no text of a model or a tool becomes markup or a script.

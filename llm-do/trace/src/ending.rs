@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use llm_do_core::observe::event::ItemKind;
 
 use super::call::{Call, Ending, millis};
-use crate::observe::event::ItemKind;
 
 /// The maximum delay between the event of a call and its start, in milliseconds; with a longer delay, another attempt
 /// began it.

@@ -4,7 +4,6 @@ mod asked;
 mod attempts;
 mod build;
 mod call;
-#[cfg(feature = "cli")]
 mod diff;
 mod ending;
 mod figures;
@@ -13,7 +12,6 @@ mod page;
 mod read;
 mod repeats;
 mod report;
-#[cfg(feature = "cli")]
 mod text;
 mod times;
 mod work;
@@ -21,17 +19,13 @@ mod work;
 use std::io::{self, BufRead};
 
 use self::call::Call;
-#[cfg(feature = "cli")]
 pub use self::diff::compare;
 #[doc(hidden)]
-#[cfg(feature = "serve")]
 pub use self::page::BODY;
 #[doc(hidden)]
-#[cfg(feature = "serve")]
 pub use self::page::Page;
 pub use self::page::write_page;
 pub use self::read::TraceFault;
-#[cfg(feature = "cli")]
 pub use self::text::{Style, changes, tree};
 
 /// The calls of the runs in a log, as a tree.
@@ -49,7 +43,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads events, as [`JsonLines`](crate::observe::event::JsonLines) writes them.
+    /// Reads events, as [`JsonLines`](llm_do_core::observe::event::JsonLines) writes them.
     ///
     /// Events of kinds that this version does not know are skipped, and so is an incomplete last line, which the log of a
     /// killed process may have. Other lines that are not events are [faults](Self::faults).

@@ -3,8 +3,8 @@
 use unicode_width::UnicodeWidthChar;
 
 use super::duration;
-use crate::app::trace::Trace;
-use crate::app::trace::call::Call;
+use crate::Trace;
+use crate::call::Call;
 
 /// The shown columns; columns without any value are omitted.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,10 @@
 //! The differences between two logs, as text.
 
+use llm_do_core::base::printable::printable_line;
+
 use super::line::fitted;
 use super::{DIM, GREEN, RED, Style, YELLOW, duration};
-use crate::app::trace::diff::{Difference, Kind, Measured};
-use crate::base::printable::printable_line;
+use crate::diff::{Difference, Kind, Measured};
 
 /// Returns the calls that differ, with their callers.
 #[doc(hidden)]

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use llm_do_core::base::mend::words_of;
+use llm_do_core::observe::event::{Event, EventKind, GuardAction};
 
 use super::Trace;
 use super::asked::ask_or_answer;
@@ -11,8 +13,6 @@ use super::attempts::Attempts;
 use super::call::{Call, Ending};
 use super::figures::Figures;
 use super::times::Times;
-use crate::base::mend::words_of;
-use crate::observe::event::{Event, EventKind, GuardAction, Outcome};
 
 /// The maximum level at which calls are shown; deeper ones are shown beside their caller, which bounds the recursion.
 const MAX_LEVEL: usize = 256;
@@ -44,9 +44,9 @@ impl Builder {
                 if call.finish(event.time, *elapsed_ms, *replayed) {
                     return;
                 }
-                call.ending = match outcome {
-                    Outcome::Result(value) => Ending::Result(value.value().into_owned()),
-                    Outcome::Error(error) => Ending::Error(error.clone()),
+                call.ending = match outcome.as_result() {
+                    Ok(value) => Ending::Result(value.value().into_owned()),
+                    Err(error) => Ending::Error(error.to_owned()),
                 };
                 (call.attachments, call.note) = (attachments.clone(), note.clone());
             }

@@ -5,13 +5,14 @@ mod line;
 
 use std::fmt::Write;
 
+use llm_do_core::base::printable::printable_line;
+use llm_do_core::observe::event::{DecidedBy, ItemKind, RuleSource};
+use llm_do_core::plane::approval::RefusedEdit;
+
 pub use self::changes::changes;
 use self::line::{Columns, fitted};
 use super::Trace;
 use super::call::{Approval, Call, Ending, millis};
-use crate::base::printable::printable_line;
-use crate::observe::event::{DecidedBy, ItemKind, RuleSource};
-use crate::plane::approval::RefusedEdit;
 
 /// How text is printed.
 #[derive(Clone, Copy, Debug)]
@@ -188,14 +189,7 @@ fn approval(approval: &Approval) -> Option<(&'static str, String, Option<&'stati
     if decided.approved && !matches!(decided.by, DecidedBy::Approver | DecidedBy::Reviewer | DecidedBy::Memory) {
         return None;
     }
-    let by = match decided.by {
-        DecidedBy::Policy => "a rule",
-        DecidedBy::Mode => "the approval mode",
-        DecidedBy::Approver => "the approver",
-        DecidedBy::Reviewer => "the reviewer",
-        DecidedBy::Memory => "an earlier decision",
-        DecidedBy::Cancellation => "the end of the run",
-    };
+    let by = decided.by.in_words();
     let verdict = if decided.approved { "approved" } else { "denied" };
     // A rule decides without a wait.
     let asked = approval.asked.filter(|_| decided.by == DecidedBy::Approver);
@@ -221,7 +215,7 @@ fn duration(millis: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Style, duration, tree};
-    use crate::app::trace::Trace;
+    use crate::Trace;
 
     const LOG: &str = concat!(
         r#"{"run":"r","call":0,"seq":0,"depth":0,"name":"a\u001b[31m","time":"2026-07-28T12:00:00Z","kind":"approval_asked","summary":"s","arguments":{"text":"long enough to be cut off"},"position":1,"total":1}"#,

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use llm_do_core::observe::event::{ApprovalScope, ArgumentOrigin, Caller, DecidedBy, ItemKind, RuleSource};
+use llm_do_core::plane::approval::RefusedEdit;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,8 +12,6 @@ use super::figures::Figures;
 use super::repeats::Repeats;
 use super::times::Times;
 use super::work::Work;
-use crate::observe::event::{ApprovalScope, ArgumentOrigin, Caller, DecidedBy, ItemKind, RuleSource};
-use crate::plane::approval::RefusedEdit;
 
 /// A call of a run.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use llm_do_core::observe::event::{DecidedBy, Event, EventKind, RuleSource};
+use llm_do_core::plane::approval::RefusedEdit;
+
 use super::call::{Approval, Call, Decided, ModelRequest, Question};
-use crate::observe::event::{DecidedBy, Event, EventKind, RuleSource};
-use crate::plane::approval::RefusedEdit;
 
 /// Records a request, an approval or a question, or the answer to one.
 pub(super) fn ask_or_answer(call: &mut Call, event: &Event) {
@@ -20,8 +21,7 @@ pub(super) fn ask_or_answer(call: &mut Call, event: &Event) {
             }
         }
         EventKind::EditRefused { arguments, rule, reason } => {
-            let (arguments, rule, reason) = (arguments.clone(), rule.clone(), reason.clone());
-            refuse_edit(call, RefusedEdit { arguments, rule, reason });
+            refuse_edit(call, RefusedEdit::new(arguments.clone(), rule.clone(), reason.clone()));
         }
         EventKind::ApprovalDecided { approved, by, rule, reason, edited, scope, replayed } => {
             let decided = Decided {

@@ -1,12 +1,12 @@
 //! The tree as JSON.
 
+use llm_do_core::observe::event::{Caller, ItemKind};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Trace;
 use super::call::{Approval, Call, Ending, ModelRequest, Question};
 use super::figures::Figures;
-use crate::observe::event::{Caller, ItemKind};
 
 pub(super) fn to_json(trace: &Trace) -> Value {
     let runs: Vec<_> = trace.roots.iter().map(|root| Node { trace, place: *root }).collect();
