@@ -363,7 +363,7 @@ pub mod mcp {
 pub mod project {
     #![doc = include_str!("../docs/project.md")]
 
-    pub use llm_do_core::app::project::{Project, ProjectError};
+    pub use llm_do_project::{PolicyFile, Project, ProjectError, WithProject};
 }
 
 /// Many runs as a service: started, watched and decided over HTTP, in one file.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use llm_do_core::app::project::{Demand, Digest, Digests, Project, digest_key};
+use llm_do_project::{Demand, Digest, Digests, Project, digest_key};
 use serde::{Deserialize, Serialize};
 
 use super::state;

@@ -8,10 +8,10 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use uuid::Uuid;
 
-use llm_do_core::app::project::{check_kind, open_file};
 #[cfg(any(feature = "eval", feature = "trace"))]
 use llm_do_core::base::open_file::is_stream;
 use llm_do_core::base::open_file::{folder_or_current, link_fault};
+use llm_do_project::{check_kind, open_file};
 
 /// The maximum size of a file that is read before it is replaced, in bytes.
 const MAX_READ: u64 = 1 << 20;

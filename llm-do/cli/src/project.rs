@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use llm_do_core::app::project::{Demand, Digest, Digests, Kind, Project, of_worker, root_demand};
 use llm_do_core::declare::worker_spec::WorkerSpec;
 use llm_do_core::plane::approval::Policy;
 use llm_do_core::plane::registry::{Origin, Registry};
 use llm_do_core::session::runtime::RuntimeBuilder;
+use llm_do_project::{Demand, Digest, Digests, Kind, PolicyFile, Project, WithProject, of_worker, root_demand};
 use serde_json::Value;
 
 use super::CommandError;

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use llm_do_core::app::project::Project;
 use llm_do_core::base::open_file::folder_or_current;
 use llm_do_core::plane::approval::{ApprovalRequest, Policy};
+use llm_do_project::Project;
 use serde_json::{Value, json};
 
 use super::agreed::Agreement;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use llm_do_core::app::project::{Demand, Kind};
 use llm_do_core::base::clip::clip;
 use llm_do_core::base::printable::{printable, printable_line};
 use llm_do_core::observe::event::Rows;
+use llm_do_project::{Demand, Kind};
 
 use super::CommandError;
 use super::agreed::{Agreement, AgreementState};

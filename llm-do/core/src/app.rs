@@ -9,8 +9,6 @@ pub mod harden;
 pub mod listen;
 #[cfg(feature = "mcp-snapshots")]
 pub mod mcp;
-#[cfg(feature = "project")]
-pub mod project;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(any(feature = "filesystem", feature = "http", feature = "shell", feature = "user_input", feature = "workers"))]

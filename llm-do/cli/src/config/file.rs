@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
-use llm_do_core::app::project::Folder;
 use llm_do_core::declare::worker_file::text_of;
+use llm_do_project::Folder;
 use llm_do_worker_file::{Content, Fault, Key, Node, Place, Reader, read_yaml, unknown_key};
 
 use super::settings::{SETTINGS, Setting, Settings};

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use llm_do_core::app::project::{Demand, Kind};
 use llm_do_core::observe::event::Verbosity;
 use llm_do_core::plane::approval::ApprovalMode;
 use llm_do_core::session::runtime::{Preset, RuntimeBuilder};
+use llm_do_project::{Demand, Kind};
 use llm_do_providers::Money;
 use llm_do_providers::is_registered_by_program;
 

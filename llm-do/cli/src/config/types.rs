@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use llm_do_core::app::project::expanded;
 use llm_do_core::observe::event::Verbosity;
 use llm_do_core::plane::approval::ApprovalMode;
+use llm_do_project::expanded;
 use llm_do_providers::Money;
 use llm_do_worker_file::parse_duration;
 use serde_json::{Value, json};

@@ -10,7 +10,7 @@ mod snapshot;
 
 #[cfg(feature = "mcp")]
 pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth, reaper_process};
-#[cfg(all(feature = "mcp", feature = "project"))]
+#[cfg(feature = "mcp")]
 pub use self::client::{TokenStore, is_login_answer, login_state};
 #[cfg(feature = "mcp")]
 pub use self::serve::{

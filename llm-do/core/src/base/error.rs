@@ -21,7 +21,8 @@ pub use self::error_type::ErrorType;
 pub(crate) use self::error_type::{ErrorTypes, TextOnly};
 pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
-pub(crate) use self::fault_list::fault_list;
+#[doc(hidden)]
+pub use self::fault_list::fault_list;
 pub(crate) use self::id::ErrorId;
 pub use self::unknown_outcome::UnknownOutcome;
 pub use self::unsure::Unsure;

@@ -20,19 +20,21 @@ pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 
 /// The flag that [`without_waiting`] sets, for other kinds of options.
 #[cfg(unix)]
-pub(crate) fn nonblocking() -> i32 {
+#[must_use]
+pub fn nonblocking() -> i32 {
     libc::O_NONBLOCK
 }
 
 /// Opens a file or folder for reading; returns an error for a pipe, a socket or a device, without blocking.
-pub(crate) fn read_only(path: &Path) -> io::Result<File> {
+pub fn read_only(path: &Path) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(not_a_file()) }
 }
 
 /// Returns the error for a pipe, a socket or a device in place of a file.
-pub(crate) fn not_a_file() -> io::Error {
+#[must_use]
+pub fn not_a_file() -> io::Error {
     io::Error::other(format!("not a file: {NOT_A_FILE}"))
 }
 

@@ -20,13 +20,16 @@ use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
 
 /// The file name extensions of worker files.
-pub(crate) const EXTENSIONS: [&str; 2] = ["worker", "agent"];
+#[doc(hidden)]
+pub const EXTENSIONS: [&str; 2] = ["worker", "agent"];
 
 /// The tools and toolsets that a worker file names, or the keys of a tool file, each with its line.
-pub(crate) type ToolLines = Vec<(String, usize)>;
+#[doc(hidden)]
+pub type ToolLines = Vec<(String, usize)>;
 
 /// The line of a tool that no line names, such as the tools of a subagent without `tools`.
-pub(crate) const IMPLIED: usize = 0;
+#[doc(hidden)]
+pub const IMPLIED: usize = 0;
 
 /// A worker file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,14 +42,17 @@ pub struct LoadedFile {
 }
 
 impl LoadedFile {
-    pub(crate) fn new(path: PathBuf, tools: ToolLines) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(path: PathBuf, tools: ToolLines) -> Self {
         Self { path, tools, foreign: None }
     }
 
     /// Marks a file in the format of another program, whose faults do not end the project; `without` are the tools that
     /// it removes.
-    #[cfg(feature = "project")]
-    pub(crate) fn foreign(self, without: Vec<String>) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn foreign(self, without: Vec<String>) -> Self {
         Self { foreign: Some(without), ..self }
     }
 
@@ -56,7 +62,9 @@ impl LoadedFile {
     }
 
     /// Returns the place where the file names a tool or toolset, or has a key.
-    pub(crate) fn place_of(&self, tool: &str) -> String {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn place_of(&self, tool: &str) -> String {
         match self.tools.iter().find(|(name, _)| name == tool) {
             Some((_, line)) if *line != IMPLIED => format!("{self}:{line}"),
             _ => self.to_string(),
@@ -64,8 +72,9 @@ impl LoadedFile {
     }
 
     /// Returns whether it has a tool without naming it.
-    #[cfg(feature = "project")]
-    pub(crate) fn is_implied(&self, tool: &str) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_implied(&self, tool: &str) -> bool {
         self.tools.iter().any(|(name, line)| name == tool && *line == IMPLIED)
     }
 }
@@ -209,20 +218,23 @@ pub fn text_of(path: &Path) -> io::Result<String> {
 }
 
 /// A worker file that was read.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct ReadWorker {
-    pub(crate) spec: WorkerSpec,
+pub struct ReadWorker {
+    #[doc(hidden)]
+    pub spec: WorkerSpec,
     /// The tools that it names.
-    pub(crate) tools: ToolLines,
-    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
-    pub(crate) skills: Option<Skills>,
-    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
-    pub(crate) context: Option<Located<Context>>,
-    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
-    pub(crate) servers: Vec<McpServerItem>,
+    #[doc(hidden)]
+    pub tools: ToolLines,
+    #[doc(hidden)]
+    pub skills: Option<Skills>,
+    #[doc(hidden)]
+    pub context: Option<Located<Context>>,
+    #[doc(hidden)]
+    pub servers: Vec<McpServerItem>,
     /// The Python class for its arguments, which cannot be read.
-    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
-    pub(crate) unread_class: Option<Located<String>>,
+    #[doc(hidden)]
+    pub unread_class: Option<Located<String>>,
 }
 
 /// Parses a worker file that does not belong to a project. The faults are sorted by position.
@@ -233,7 +245,8 @@ fn read(text: &str) -> Result<ReadWorker, Vec<Fault>> {
 }
 
 /// Returns the worker that a file describes, or its faults, sorted by position.
-pub(crate) fn checked(reading: Reading) -> Result<ReadWorker, Vec<Fault>> {
+#[doc(hidden)]
+pub fn checked(reading: Reading) -> Result<ReadWorker, Vec<Fault>> {
     let Reading { file, mut faults } = reading;
     faults.extend(file.missing());
     faults.sort_by_key(|fault| fault.place);
@@ -253,7 +266,8 @@ fn at_key(message: String, keys: &[Key]) -> Fault {
 }
 
 /// Converts a YAML value to JSON.
-pub(crate) fn json(node: Node) -> Value {
+#[doc(hidden)]
+pub fn json(node: Node) -> Value {
     match node.content {
         Content::Invalid | Content::Null => Value::Null,
         Content::Flag(flag) => Value::Bool(flag),

@@ -81,44 +81,72 @@ impl OutputMode {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct WorkerSpec {
-    pub(crate) name: String,
-    pub(crate) description: String,
-    pub(crate) instructions: String,
-    pub(crate) model: Option<String>,
-    pub(crate) compatible_models: Vec<String>,
-    pub(crate) toolsets: Vec<String>,
-    pub(crate) settings: Settings,
-    pub(crate) hints: Vec<String>,
+    #[doc(hidden)]
+    pub name: String,
+    #[doc(hidden)]
+    pub description: String,
+    #[doc(hidden)]
+    pub instructions: String,
+    #[doc(hidden)]
+    pub model: Option<String>,
+    #[doc(hidden)]
+    pub compatible_models: Vec<String>,
+    #[doc(hidden)]
+    pub toolsets: Vec<String>,
+    #[doc(hidden)]
+    pub settings: Settings,
+    #[doc(hidden)]
+    pub hints: Vec<String>,
     /// Whether its model calls the tools by code.
-    pub(crate) code: bool,
-    pub(crate) server_side_tools: Vec<ServerSideTool>,
+    #[doc(hidden)]
+    pub code: bool,
+    #[doc(hidden)]
+    pub server_side_tools: Vec<ServerSideTool>,
     /// The declared effect of a call; `Undeclared` if it is derived from its tools.
-    pub(crate) effect: Effect,
+    #[doc(hidden)]
+    pub effect: Effect,
     /// The reason that it is weaker than the effects of its tools.
-    pub(crate) effect_reason: Option<String>,
-    pub(crate) mode: OutputMode,
-    pub(crate) input_schema: Option<Value>,
+    #[doc(hidden)]
+    pub effect_reason: Option<String>,
+    #[doc(hidden)]
+    pub mode: OutputMode,
+    #[doc(hidden)]
+    pub input_schema: Option<Value>,
     /// The registered item whose arguments it takes, until a registry has replaced this with their schema.
-    pub(crate) input_of: Option<String>,
-    pub(crate) output_schema: Option<Value>,
+    #[doc(hidden)]
+    pub input_of: Option<String>,
+    #[doc(hidden)]
+    pub output_schema: Option<Value>,
     /// Whether the schema of the output comes from a Rust type.
-    pub(crate) is_typed: bool,
+    #[doc(hidden)]
+    pub is_typed: bool,
     /// The names of schemas that were dropped because they are nested too deeply.
-    pub(crate) too_deep: Vec<&'static str>,
+    #[doc(hidden)]
+    pub too_deep: Vec<&'static str>,
     /// Decodes a value as the output type and returns it encoded again, or returns why it is invalid.
-    pub(crate) check: fn(Value) -> Result<Value, Fault>,
-    pub(crate) max_turns: u32,
-    pub(crate) retries: u32,
-    pub(crate) limits: Option<Limits>,
-    pub(crate) max_result: Option<u64>,
-    pub(crate) attachments: AttachmentPolicy,
+    #[doc(hidden)]
+    pub check: fn(Value) -> Result<Value, Fault>,
+    #[doc(hidden)]
+    pub max_turns: u32,
+    #[doc(hidden)]
+    pub retries: u32,
+    #[doc(hidden)]
+    pub limits: Option<Limits>,
+    #[doc(hidden)]
+    pub max_result: Option<u64>,
+    #[doc(hidden)]
+    pub attachments: AttachmentPolicy,
     /// Whether the model of a caller may start a call in the background.
-    pub(crate) background: bool,
-    pub(crate) timeout: Option<Duration>,
+    #[doc(hidden)]
+    pub background: bool,
+    #[doc(hidden)]
+    pub timeout: Option<Duration>,
     /// The tool that answers first.
-    pub(crate) hybrid: Option<String>,
+    #[doc(hidden)]
+    pub hybrid: Option<String>,
     /// The tool that it is compared with, at every how many calls.
-    pub(crate) shadow: Option<(String, u64)>,
+    #[doc(hidden)]
+    pub shadow: Option<(String, u64)>,
 }
 
 impl WorkerSpec {

@@ -72,7 +72,6 @@ pub(crate) enum WorkingFolder {
     #[default]
     OfProcess,
     /// The root of the project, for a session with a project.
-    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of projects"))]
     OfProject,
     /// A folder that the user names.
     #[cfg_attr(not(feature = "filesystem"), allow(dead_code, reason = "of the command line"))]

@@ -23,7 +23,8 @@ pub use self::instructions::{
     Awaits, Computes, Computing, InjectedFrom, InstructionsText, Returns, awaited_instructions,
     instructions_are_awaited, instructions_parameters, returned_instructions,
 };
-pub(crate) use self::linked::linked_items;
+#[doc(hidden)]
+pub use self::linked::linked_items;
 pub(crate) use self::preview::Preview;
 pub use self::preview::preview;
 pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};
@@ -52,13 +53,17 @@ use crate::plane::context::{CallContext, StateKey};
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ToolDef {
-    pub(crate) name: &'static str,
-    pub(crate) kind: ItemKind,
+    #[doc(hidden)]
+    pub name: &'static str,
+    #[doc(hidden)]
+    pub kind: ItemKind,
     pub(crate) description: &'static str,
     pub(crate) location: Location,
-    pub(crate) effect: Effect,
+    #[doc(hidden)]
+    pub effect: Effect,
     /// Its approval rule, if any.
-    pub(crate) approval: Option<DeclaredRule>,
+    #[doc(hidden)]
+    pub approval: Option<DeclaredRule>,
     /// What happens to a call with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
     /// The read-only tool that finds out whether a call has happened, if it has one.

@@ -16,7 +16,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub(crate) use self::alias::Alias;
+#[doc(hidden)]
+pub use self::alias::Alias;
 #[cfg(feature = "script")]
 pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;

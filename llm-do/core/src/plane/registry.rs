@@ -35,8 +35,10 @@ use self::contents::by_name;
 pub(crate) use self::effects::{EffectLayer, adds_tools, weakens};
 pub use self::error::RegistryError;
 pub use self::group::Group;
-pub(crate) use self::group::is_of;
-pub(crate) use self::left_out::foreign_tool_name;
+#[doc(hidden)]
+pub use self::group::is_of;
+#[doc(hidden)]
+pub use self::left_out::foreign_tool_name;
 pub use self::left_out::{LeftOut, why_left_out};
 use self::names::{DeclarationSource, Names, collisions};
 pub use self::origin::Origin;

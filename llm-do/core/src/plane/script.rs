@@ -38,8 +38,8 @@ pub(crate) use self::limits::{MAX_SOURCE, MAX_TIME};
 pub(crate) use self::linked::LinkedScript;
 use self::names::Callees;
 pub(crate) use self::names::{ScriptCallee, identifier};
-#[cfg(feature = "project")]
-pub(crate) use self::read::effect;
+#[doc(hidden)]
+pub use self::read::effect;
 use self::stubs::Stubs;
 use crate::base::mutex::IgnorePoison;
 use crate::declare::tool::Effect;

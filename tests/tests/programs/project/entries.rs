@@ -2,7 +2,7 @@
 
 use llm_do::approval::{ApprovalMode, Policy, Rule};
 use llm_do::json;
-use llm_do::project::Project;
+use llm_do::project::{Project, WithProject};
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{ScriptedModel, TestModel};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use expect_test::expect_file;
-use llm_do::project::Project;
+use llm_do::project::{Project, WithProject};
 
 use super::{builder, folder};
 

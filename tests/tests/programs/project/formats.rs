@@ -1,7 +1,7 @@
 //! Spellings of the formats that other programs accept too.
 
 use llm_do::json;
-use llm_do::project::Project;
+use llm_do::project::{Project, WithProject};
 use llm_do::testing::ScriptedModel;
 use tempfile::TempDir;
 

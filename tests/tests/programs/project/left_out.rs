@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use expect_test::expect_file;
 use llm_do::json;
-use llm_do::project::Project;
+use llm_do::project::{Project, WithProject};
 use llm_do::testing::{ScriptedModel, TestModel};
 use tempfile::TempDir;
 

@@ -1,7 +1,7 @@
 //! Files of the Python llm-do.
 
 use llm_do::approval::ApprovalMode;
-use llm_do::project::Project;
+use llm_do::project::{Project, WithProject};
 use llm_do::testing::ScriptedModel;
 use llm_do::{Runtime, json};
 use tempfile::TempDir;

@@ -1,7 +1,7 @@
 //! MCP servers that the files of a project name.
 
 use llm_do::json;
-use llm_do::project::Project;
+use llm_do::project::{Project, WithProject};
 use llm_do::runtime::BuildError;
 use llm_do::testing::ScriptedModel;
 use tempfile::TempDir;

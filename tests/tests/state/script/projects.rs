@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use llm_do::project::Project;
+use llm_do::project::{Project, WithProject};
 use llm_do::{Effect, Value, json};
 use tempfile::TempDir;
 

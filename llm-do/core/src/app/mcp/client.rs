@@ -35,7 +35,6 @@ mod unanswered;
 pub use self::connection::McpConnection;
 pub use self::error::McpError;
 pub use self::oauth::{Authorizer, OAuth};
-#[cfg(feature = "project")]
 pub use self::oauth::{TokenStore, is_login_answer, login_state};
 pub use self::reaper::reaper_process;
 pub use self::server::McpServer;

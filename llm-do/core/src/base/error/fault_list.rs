@@ -4,6 +4,8 @@
 /// of the first 20.
 ///
 /// `Debug` prints the same text as `Display`, since a test that fails with `?` prints it.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! fault_list {
     ($error:ty, $place:literal) => {
         impl ::std::fmt::Display for $error {
@@ -33,4 +35,5 @@ macro_rules! fault_list {
     };
 }
 
-pub(crate) use fault_list;
+#[doc(hidden)]
+pub use fault_list;

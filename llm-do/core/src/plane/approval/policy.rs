@@ -181,8 +181,8 @@ impl Policy {
     }
 
     /// Sets the place of the rule for a name, for errors.
-    #[cfg(feature = "project")]
-    pub(crate) fn place(&mut self, name: &str, place: String) {
+    #[doc(hidden)]
+    pub fn place(&mut self, name: &str, place: String) {
         self.places.insert(name.into(), place);
     }
 }

@@ -11,6 +11,12 @@ impl<S> CallContext<S> {
         self.scopes().map(|scope| &scope.frame)
     }
 
+    /// Returns the registered names of this call and of its callers, from the innermost.
+    #[doc(hidden)]
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.frames().map(|frame| &*frame.name)
+    }
+
     /// Returns the frames of this call and of its callers in the same run, up to the user's.
     pub(crate) fn frames_of_run(&self) -> impl Iterator<Item = &CallFrame> {
         self.scopes().take_while(|scope| Arc::ptr_eq(&scope.host, self.host())).map(|scope| &scope.frame)

@@ -71,9 +71,11 @@ impl Declaration {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ToolsetDef {
-    pub(crate) name: &'static str,
+    #[doc(hidden)]
+    pub name: &'static str,
     pub(crate) description: &'static str,
-    pub(crate) members: &'static [Member],
+    #[doc(hidden)]
+    pub members: &'static [Member],
     pub(crate) location: Location,
     /// The approval rule of its members, if any.
     pub(crate) approval: Option<DeclaredRule>,

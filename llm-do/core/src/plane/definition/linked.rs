@@ -9,7 +9,8 @@ static OF_INSTANCES: LazyLock<Vec<ToolDef>> =
     LazyLock::new(|| inventory::iter::<ToolsetDef>.into_iter().flat_map(of_instance).collect());
 
 /// Returns the definitions of all linked items, in no order.
-pub(crate) fn linked_items() -> impl Iterator<Item = &'static ToolDef> {
+#[doc(hidden)]
+pub fn linked_items() -> impl Iterator<Item = &'static ToolDef> {
     inventory::iter::<ToolDef>.into_iter().chain(OF_INSTANCES.iter())
 }
 

@@ -12,17 +12,21 @@ use crate::plane::definition::{DeclaredRule, Decode, Implementation, ToolDef};
 /// An alias of a linked tool.
 #[derive(Debug)]
 #[doc(hidden)]
-#[cfg_attr(not(feature = "project"), expect(unreachable_pub, reason = "projects show it"))]
 pub struct Alias {
-    pub(crate) name: String,
+    #[doc(hidden)]
+    pub name: String,
     /// The registered name of the tool.
-    pub(crate) target: String,
+    #[doc(hidden)]
+    pub target: String,
     /// Replaces the description of the tool.
-    pub(crate) description: Option<String>,
+    #[doc(hidden)]
+    pub description: Option<String>,
     /// The arguments that a call may omit.
-    pub(crate) defaults: Map<String, Value>,
+    #[doc(hidden)]
+    pub defaults: Map<String, Value>,
     /// Replaces the declared rule of the tool, but not the rules of a policy for it.
-    pub(crate) approval: Option<DeclaredRule>,
+    #[doc(hidden)]
+    pub approval: Option<DeclaredRule>,
 }
 
 impl Alias {

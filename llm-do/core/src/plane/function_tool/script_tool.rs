@@ -11,7 +11,6 @@ use crate::base::error::{BoxError, fault_list};
 use crate::base::open_file::read_only;
 use crate::declare::tool::Effect;
 use crate::plane::context::CallContext;
-#[cfg(feature = "project")]
 use crate::plane::definition::DeclaredRule;
 use crate::plane::script::{LinkedScript, MAX_SOURCE, Script};
 
@@ -86,7 +85,8 @@ impl ScriptTool {
     }
 
     /// Reads a script; `file` is its name in faults.
-    pub(crate) fn from_text(file: &str, function: &str, text: &str) -> Result<Self, ScriptFault> {
+    #[doc(hidden)]
+    pub fn from_text(file: &str, function: &str, text: &str) -> Result<Self, ScriptFault> {
         let script = Script::read(file, function, text).map_err(|faults| ScriptFault { faults })?;
         Ok(Self {
             name: script.name.clone(),
@@ -126,8 +126,9 @@ impl ScriptTool {
     }
 
     /// Returns the lines on which its front matter names tools and toolsets.
-    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
-    pub(crate) fn toolset_lines(&self) -> Vec<(String, usize)> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn toolset_lines(&self) -> Vec<(String, usize)> {
         self.script.toolsets.clone()
     }
 }
@@ -162,8 +163,8 @@ impl From<ScriptTool> for FunctionTool {
 
 impl FunctionTool {
     /// Sets the rule from a file.
-    #[cfg(feature = "project")]
-    pub(crate) fn rule(self, approval: Option<DeclaredRule>) -> Self {
+    #[doc(hidden)]
+    pub fn rule(self, approval: Option<DeclaredRule>) -> Self {
         Self { approval, ..self }
     }
 

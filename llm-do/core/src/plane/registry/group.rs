@@ -36,6 +36,8 @@ impl Registry {
 }
 
 /// Returns whether the name is that of the toolset, or of a tool in it.
-pub(crate) fn is_of(name: &str, toolset: &str) -> bool {
+#[doc(hidden)]
+#[must_use]
+pub fn is_of(name: &str, toolset: &str) -> bool {
     name.strip_prefix(toolset).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
 }

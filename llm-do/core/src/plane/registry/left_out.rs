@@ -11,12 +11,14 @@ const SEPARATOR: &str = "__";
 #[doc(hidden)]
 pub struct LeftOut {
     /// The names of the item; for a server, the name of its toolset, or `mcp__` for all servers.
-    pub(crate) names: Vec<String>,
+    #[doc(hidden)]
+    pub names: Vec<String>,
     /// The file, the line and the fault.
     pub reason: String,
     /// Whether the item is faulty; otherwise its file disables it.
-    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "`check --strict` counts faults"))]
-    pub(crate) is_fault: bool,
+    #[doc(hidden)]
+    #[doc(hidden)]
+    pub is_fault: bool,
 }
 
 impl LeftOut {
@@ -50,7 +52,9 @@ pub fn why_left_out(left_out: &[LeftOut], name: &str) -> Option<String> {
 
 /// Returns the name that other programs give to the toolset of a server or, with the name of a tool, to that tool.
 /// Characters that they do not allow are replaced with `_`.
-pub(crate) fn foreign_tool_name(parts: &[&str]) -> String {
+#[doc(hidden)]
+#[must_use]
+pub fn foreign_tool_name(parts: &[&str]) -> String {
     let allowed = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     let parts: Vec<String> = parts.iter().map(|part| part.chars().map(allowed).collect()).collect();
     MCP.to_owned() + &parts.join(SEPARATOR)

@@ -244,7 +244,8 @@ fn settings(yaml: Option<&str>, first_line: usize, faults: &mut Faults<'_>) -> F
 }
 
 /// Returns the effect that a word of front matter or of a tool file names.
-pub(crate) fn effect(word: &Located<String>, reader: &mut Reader<'_>) -> Option<Effect> {
+#[doc(hidden)]
+pub fn effect(word: &Located<String>, reader: &mut Reader<'_>) -> Option<Effect> {
     if let Some((_, effect)) = EFFECTS.iter().find(|(name, _)| *name == word.value) {
         return Some(*effect);
     }

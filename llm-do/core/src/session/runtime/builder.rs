@@ -104,8 +104,8 @@ impl RuntimeBuilder {
     }
 
     /// Sets the root of the project as the working folder of tools, unless the user named a folder.
-    #[cfg(feature = "project")]
-    pub(crate) fn working_in_project(mut self) -> Self {
+    #[doc(hidden)]
+    pub fn working_in_project(mut self) -> Self {
         if self.config.working_folder == WorkingFolder::OfProcess {
             self.config.working_folder = WorkingFolder::OfProject;
         }

@@ -224,7 +224,7 @@ async fn watch_list(peer: Peer<RoleClient>, is_stale: Arc<AtomicBool>) {
     }
 }
 
-#[cfg(all(test, feature = "project"))]
+#[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
 

@@ -26,7 +26,6 @@ pub(super) use self::challenge::is_unauthorized;
 use self::keyring::KeyringStore;
 use self::network::{Fault, Network};
 use self::redirect::{check_redirect, registration_advice};
-#[cfg(feature = "project")]
 pub use self::redirect::{is_login_answer, login_state};
 use self::store::{FileStore, KeptCredentials};
 use super::error::McpError;
@@ -76,7 +75,6 @@ pub struct OAuth {
 /// Where tokens are kept.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-#[cfg_attr(not(feature = "project"), expect(unreachable_pub, reason = "the command line uses it"))]
 pub enum TokenStore {
     /// In files of a folder.
     Folder(PathBuf),
@@ -113,8 +111,8 @@ impl OAuth {
     }
 
     /// Uses tokens that are kept, and logs no user in.
-    #[cfg(feature = "project")]
-    pub(in crate::app) fn kept(tokens: TokenStore) -> Self {
+    #[doc(hidden)]
+    pub fn kept(tokens: TokenStore) -> Self {
         Self {
             authorizer: None,
             redirect_uri: String::new(),
@@ -162,7 +160,6 @@ impl OAuth {
     }
 
     /// Keeps the tokens there.
-    #[cfg(feature = "project")]
     #[doc(hidden)]
     pub fn tokens_in(mut self, tokens: TokenStore) -> Self {
         self.tokens = Some(tokens);
@@ -185,7 +182,6 @@ impl TokenStore {
     /// # Errors
     ///
     /// Returns an error if they cannot be removed.
-    #[cfg(feature = "project")]
     pub async fn forget(&self, url: &str) -> Result<bool, BoxError> {
         let store = self.for_server(url);
         // A store that cannot be read can be cleared.
@@ -195,7 +191,6 @@ impl TokenStore {
     }
 
     /// Returns the file with the tokens of the server at `url`, if they are in one.
-    #[cfg(feature = "project")]
     #[must_use]
     pub fn file(&self, url: &str) -> Option<PathBuf> {
         let folder = match self {

@@ -299,11 +299,8 @@ impl McpServer {
     }
 
     /// Has the program checked before each start.
-    #[cfg(feature = "project")]
-    pub(in crate::app) fn check_before_start(
-        mut self,
-        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
-    ) -> Self {
+    #[doc(hidden)]
+    pub fn check_before_start(mut self, check: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
         if let Some(launch) = self.launch("check_before_start") {
             launch.check = Some(std::sync::Arc::new(check));
         }
@@ -311,14 +308,15 @@ impl McpServer {
     }
 
     /// Returns the time for starting the server and listing its tools.
-    #[cfg(feature = "project")]
-    pub(in crate::app) fn connect_time(&self) -> Duration {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn connect_time(&self) -> Duration {
         self.connect_timeout
     }
 
     /// Adds faults of the file that describes it.
-    #[cfg(feature = "project")]
-    pub(in crate::app) fn with_faults(mut self, faults: Vec<String>) -> Self {
+    #[doc(hidden)]
+    pub fn with_faults(mut self, faults: Vec<String>) -> Self {
         self.faults.extend(faults);
         self
     }

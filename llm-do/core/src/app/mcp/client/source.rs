@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use super::connection::McpConnection;
 use super::server::McpServer;
 use super::tool;
-#[cfg(feature = "project")]
 use crate::plane::registry::Origin;
 use crate::plane::tool_source::{LoadedTools, RootCalls, ToolSource};
 use crate::session::runtime::RuntimeBuilder;
@@ -46,8 +45,8 @@ impl RuntimeBuilder {
     }
 
     /// Adds the tools of a server that a file names.
-    #[cfg(feature = "project")]
-    pub(in crate::app) fn mcp_of_file(self, server: McpServer, origin: Origin) -> Self {
+    #[doc(hidden)]
+    pub fn mcp_of_file(self, server: McpServer, origin: Origin) -> Self {
         let McpTools(source) = server.into();
         self.tool_source_from(Connecting { source, connection: OnceLock::new() }, origin)
     }

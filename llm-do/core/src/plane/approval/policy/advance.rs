@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::Policy;
 use super::calls::{CallRule, MatchedCalls};
 use crate::declare::tool::Effect;
-#[cfg(feature = "project")]
 use crate::declare::tool::OnUnknown;
 use crate::plane::approval::Rule;
 
@@ -44,8 +43,9 @@ impl Policy {
     }
 
     /// Drops the rules that approve calls in advance.
-    #[cfg(feature = "project")]
-    pub(crate) fn without_advance(mut self) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_advance(mut self) -> Self {
         let is_kept = |rule: &Rule| *rule != Rule::PreApproved;
         self.tools.retain(|_, rule| is_kept(rule));
         self.toolsets.retain(|_, rule| is_kept(rule));

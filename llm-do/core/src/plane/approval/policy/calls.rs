@@ -210,8 +210,8 @@ impl Policy {
     }
 
     /// Sets the place of the rule for calls with this index, and of its condition, for errors.
-    #[cfg(feature = "project")]
-    pub(crate) fn place_call(&mut self, index: usize, place: String, of_condition: Option<String>) {
+    #[doc(hidden)]
+    pub fn place_call(&mut self, index: usize, place: String, of_condition: Option<String>) {
         if let Some(call) = self.calls.get_mut(index) {
             call.place = Some(place);
             if let MatchedCalls::Condition(condition) = &mut call.calls {

@@ -45,16 +45,17 @@ impl Policy {
     }
 
     /// Marks this policy and its fallbacks as policies of the files of a project.
-    #[cfg(feature = "project")]
-    pub(crate) fn of_project(mut self) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_project(mut self) -> Self {
         self.is_of_project = true;
         self.fallback = self.fallback.map(|fallback| Box::new(fallback.of_project()));
         self
     }
 
     /// Sets the place of the effect for a name, for errors.
-    #[cfg(feature = "project")]
-    pub(crate) fn place_effect(&mut self, name: &str, place: String) {
+    #[doc(hidden)]
+    pub fn place_effect(&mut self, name: &str, place: String) {
         self.effect_places.insert(name.into(), place);
     }
 

@@ -50,7 +50,6 @@ impl FlowPolicy {
     }
 
     /// Keeps what makes calls need approval that would run without.
-    #[cfg(feature = "project")]
     pub(super) fn without_advance(&mut self) {
         self.sources.retain(|_, label| *label == Label::Untrusted);
         self.sinks.values_mut().for_each(|sink| sink.data.clear());
@@ -104,8 +103,8 @@ impl Policy {
     }
 
     /// Sets where the source or the sink of a name stands, for errors.
-    #[cfg(feature = "project")]
-    pub(crate) fn place_flow(&mut self, name: &str, place: String) {
+    #[doc(hidden)]
+    pub fn place_flow(&mut self, name: &str, place: String) {
         self.flow_places.insert(name.into(), place);
     }
 

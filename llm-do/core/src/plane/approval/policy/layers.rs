@@ -11,7 +11,9 @@ use super::Policy;
 
 impl Policy {
     /// Adds a policy whose rules apply where this one and its other fallbacks have no rule.
-    pub(crate) fn or(mut self, mut other: Self) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn or(mut self, mut other: Self) -> Self {
         other.drop_rules_of(&self);
         self.decide = self.decide.or(other.decide.take());
         if !self.workers.is_empty() {

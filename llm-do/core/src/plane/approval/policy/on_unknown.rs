@@ -34,8 +34,8 @@ impl Policy {
     }
 
     /// Sets the place of the setting of a name, for errors.
-    #[cfg(feature = "project")]
-    pub(crate) fn place_on_unknown(&mut self, name: &str, place: String) {
+    #[doc(hidden)]
+    pub fn place_on_unknown(&mut self, name: &str, place: String) {
         self.on_unknown_places.insert(name.into(), place);
     }
 

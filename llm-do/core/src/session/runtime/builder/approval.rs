@@ -18,8 +18,8 @@ impl RuntimeBuilder {
     }
 
     /// Sets the approval mode, unless one was set.
-    #[cfg(feature = "project")]
-    pub(crate) fn fallback_mode(mut self, mode: ApprovalMode) -> Self {
+    #[doc(hidden)]
+    pub fn fallback_mode(mut self, mode: ApprovalMode) -> Self {
         self.mode.get_or_insert(mode);
         self
     }
@@ -32,8 +32,8 @@ impl RuntimeBuilder {
     }
 
     /// Adds the rules of a project, which apply where the policy has none.
-    #[cfg(feature = "project")]
-    pub(crate) fn fallback_policy(mut self, policy: Policy) -> Self {
+    #[doc(hidden)]
+    pub fn fallback_policy(mut self, policy: Policy) -> Self {
         self.policy = self.policy.or(policy.of_project());
         self
     }

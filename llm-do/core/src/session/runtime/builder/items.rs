@@ -7,10 +7,8 @@ use super::RuntimeBuilder;
 use crate::declare::worker_file;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::Location;
-#[cfg(feature = "project")]
 use crate::plane::function_tool::Alias;
 use crate::plane::function_tool::FunctionTool;
-#[cfg(feature = "project")]
 use crate::plane::registry::LeftOut;
 use crate::plane::registry::Origin;
 use crate::session::runtime::BuildError;
@@ -53,8 +51,9 @@ impl RuntimeBuilder {
     }
 
     /// Adds a tool that a file of a project defines.
-    #[cfg(all(feature = "project", feature = "script"))]
-    pub(crate) fn tool_of_file(mut self, tool: FunctionTool, origin: Origin) -> Self {
+    #[doc(hidden)]
+    #[cfg(feature = "script")]
+    pub fn tool_of_file(mut self, tool: FunctionTool, origin: Origin) -> Self {
         self.contents.tools.push((tool, origin));
         self
     }
@@ -70,16 +69,16 @@ impl RuntimeBuilder {
     }
 
     /// Adds the items that the files of a project define.
-    #[cfg(feature = "project")]
-    pub(crate) fn with_files(mut self, workers: Vec<(WorkerSpec, Origin)>, aliases: Vec<(Alias, Origin)>) -> Self {
+    #[doc(hidden)]
+    pub fn with_files(mut self, workers: Vec<(WorkerSpec, Origin)>, aliases: Vec<(Alias, Origin)>) -> Self {
         self.contents.workers.extend(workers);
         self.contents.aliases.extend(aliases);
         self
     }
 
     /// Adds the items in files of other programs that cannot be used: they are an error only where an item names them.
-    #[cfg(feature = "project")]
-    pub(crate) fn leaving_out(mut self, left_out: Vec<LeftOut>) -> Self {
+    #[doc(hidden)]
+    pub fn leaving_out(mut self, left_out: Vec<LeftOut>) -> Self {
         self.contents.left_out.extend(left_out);
         self
     }

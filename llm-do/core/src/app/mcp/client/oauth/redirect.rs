@@ -45,7 +45,6 @@ pub(super) fn registration_advice(reason: &str, redirect_uri: &str) -> String {
 /// Returns whether a redirect has the state of the login page, which other pages do not know.
 #[doc(hidden)]
 #[must_use]
-#[cfg_attr(not(feature = "project"), expect(unreachable_pub, reason = "the command line uses it"))]
 pub fn is_login_answer(login: &Url, redirected: &Url) -> bool {
     let states = login_state(login).zip(login_state(redirected));
     states.is_some_and(|(expected, given)| expected.as_bytes().ct_eq(given.as_bytes()).into())
@@ -54,7 +53,6 @@ pub fn is_login_answer(login: &Url, redirected: &Url) -> bool {
 /// Returns the state of a login page or of a redirect; `None` if it is missing, or is given twice.
 #[doc(hidden)]
 #[must_use]
-#[cfg_attr(not(feature = "project"), expect(unreachable_pub, reason = "the command line uses it"))]
 pub fn login_state(url: &Url) -> Option<String> {
     let mut states = values(url, "state");
     states.next().filter(|_| states.next().is_none())

@@ -23,7 +23,6 @@ impl FileStore {
         Self { file: folder.join(name) }
     }
 
-    #[cfg(feature = "project")]
     pub(super) fn path(&self) -> &Path {
         &self.file
     }
