@@ -56,7 +56,7 @@
 //! | serve tools to MCP clients | `mcp::McpService` |
 //! | keep many runs in one file and serve them over HTTP | `serve::Service` |
 //! | run on many machines, on the engine Restate | `serve::RestateWorker` |
-//! | use the tools of MCP servers | `mcp::McpServer`, `RuntimeBuilder::mcp`, `mcp::using_servers` |
+//! | use the tools of MCP servers | `mcp::McpServer`, `mcp::WithMcp`, `mcp::using_servers` |
 //! | give a worker more tools than fit into a request | [`RuntimeBuilder::max_tools`](runtime::RuntimeBuilder::max_tools) |
 //! | run read-only calls of one turn together | [`RuntimeBuilder::max_concurrent_calls`](runtime::RuntimeBuilder::max_concurrent_calls) |
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
@@ -343,12 +343,12 @@ pub mod harden {
 /// Source: <https://modelcontextprotocol.io/specification/2026-07-28>.
 #[cfg(feature = "mcp-snapshots")]
 pub mod mcp {
+    pub use llm_do_core::app::snapshot::{Changes, Snapshot, SnapshotError, SnapshotTool, check_snapshots};
     #[cfg(feature = "mcp")]
-    pub use llm_do_core::app::mcp::{
+    pub use llm_do_mcp::{
         Authorizer, ClientRequest, HttpOptions, McpClient, McpConnection, McpError, McpHttpService, McpServer,
-        McpService, McpTools, MissingCapability, OAuth, ServeError, reaper_process,
+        McpService, McpTools, MissingCapability, OAuth, ServeError, WithMcp, reaper_process,
     };
-    pub use llm_do_core::app::mcp::{Changes, Snapshot, SnapshotError, SnapshotTool, check_snapshots};
 
     // A page of the documentation.
     #[cfg(all(feature = "mcp", any(doc, doctest)))]

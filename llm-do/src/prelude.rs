@@ -17,5 +17,7 @@ pub use llm_do_core::declare::tool::ToolReturn;
 pub use llm_do_core::plane::context::{CallContext, State, ToolContext};
 pub use llm_do_core::session::runtime::Runtime;
 pub use llm_do_macros::{data, entry, tool, toolset, worker};
+#[cfg(feature = "mcp")]
+pub use llm_do_mcp::WithMcp as _;
 #[cfg(feature = "project")]
 pub use llm_do_project::{PolicyFile as _, WithProject as _};

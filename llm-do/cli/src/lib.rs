@@ -216,7 +216,7 @@ impl Cli {
     #[must_use]
     pub fn main(self) -> ExitCode {
         #[cfg(feature = "mcp")]
-        llm_do_core::app::mcp::reaper_process();
+        llm_do_mcp::reaper_process();
         #[cfg(feature = "script")]
         llm_do_core::plane::script::interpreter_process();
         // Exits here with 2 for invalid usage, and with 0 after printing help.

@@ -7,10 +7,10 @@ mod snapshot;
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 
-use llm_do_core::app::mcp::{HttpOptions, McpService};
 use llm_do_core::observe::event::ItemKind;
 use llm_do_core::plane::registry::{Registered, Registry};
 use llm_do_core::session::runtime::RuntimeBuilder;
+use llm_do_mcp::{HttpOptions, McpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -94,7 +94,7 @@ fn service(
         Some(names) => ("what the project or the program exposes", names),
         None => ("the default", default),
     };
-    let fault = |error: llm_do_core::app::mcp::ServeError| CommandError::Usage(format!("{place}: {error}"));
+    let fault = |error: llm_do_mcp::ServeError| CommandError::Usage(format!("{place}: {error}"));
     let mut service = service.only(names).map_err(fault)?;
     if options.read_only {
         service = service.read_only();

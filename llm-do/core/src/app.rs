@@ -4,11 +4,11 @@ pub mod check;
 #[cfg(feature = "eval")]
 pub mod eval;
 pub mod harden;
-#[cfg(any(feature = "mcp", feature = "serve"))]
+#[cfg(feature = "listen")]
 #[doc(hidden)]
 pub mod listen;
 #[cfg(feature = "mcp-snapshots")]
-pub mod mcp;
+pub mod snapshot;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(any(feature = "filesystem", feature = "http", feature = "shell", feature = "user_input", feature = "workers"))]

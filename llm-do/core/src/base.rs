@@ -9,7 +9,7 @@ pub mod clock;
 #[doc(hidden)]
 pub mod delay;
 pub mod error;
-#[cfg(all(target_os = "linux", any(feature = "mcp", feature = "shell")))]
+#[cfg(all(target_os = "linux", feature = "processes"))]
 #[doc(hidden)]
 pub mod inherited_files;
 #[doc(hidden)]
@@ -28,10 +28,9 @@ pub mod partial_json;
 pub mod pauses;
 #[doc(hidden)]
 pub mod printable;
-#[cfg(any(feature = "mcp", feature = "shell"))]
+#[cfg(feature = "processes")]
 #[doc(hidden)]
 pub mod process_group;
-#[cfg(any(feature = "http", feature = "mcp"))]
 #[doc(hidden)]
 pub mod public_address;
 pub mod usage;

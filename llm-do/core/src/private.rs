@@ -11,7 +11,7 @@ pub use serde_json::Value;
 
 pub use crate::app::check::check;
 #[cfg(feature = "mcp-snapshots")]
-pub use crate::app::mcp::snapshot_definition;
+pub use crate::app::snapshot::snapshot_definition;
 pub use crate::base::error::{BoxError, ErrorType, Fault};
 pub use crate::base::usage::Limits;
 pub use crate::declare::argument::{

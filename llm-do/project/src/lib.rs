@@ -21,14 +21,14 @@ mod tool_file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(feature = "mcp")]
-use llm_do_core::app::mcp::TokenStore;
 use llm_do_core::base::error::fault_list;
 use llm_do_core::declare::worker_spec::WorkerSpec;
 use llm_do_core::plane::approval::{ApprovalMode, Policy};
 use llm_do_core::plane::function_tool::Alias;
 use llm_do_core::plane::registry::{LeftOut, Origin};
 use llm_do_core::session::runtime::RuntimeBuilder;
+#[cfg(feature = "mcp")]
+use llm_do_mcp::TokenStore;
 use serde_json::Value;
 
 pub use self::demand::{Demand, Kind, of_worker, root_demand};

@@ -1,9 +1,9 @@
 //! The servers in the files of a project, of which its user may be unaware.
 
-#[cfg(feature = "mcp")]
-use llm_do_core::app::mcp::TokenStore;
 use llm_do_core::plane::registry::is_of;
 use llm_do_core::session::runtime::RuntimeBuilder;
+#[cfg(feature = "mcp")]
+use llm_do_mcp::{TokenStore, WithMcp};
 
 use super::Project;
 use super::mcp::ServerFile;

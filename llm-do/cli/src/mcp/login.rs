@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use llm_do_core::app::mcp::{OAuth, TokenStore};
 use llm_do_core::base::printable::printable_line;
+use llm_do_mcp::{OAuth, TokenStore};
 use llm_do_project::{LogIn, Project, ServerFile};
 use llm_do_worker_file::did_you_mean;
 use tokio_util::sync::CancellationToken;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use llm_do_core::app::mcp::{Snapshot, check_snapshots, linked_servers};
+use llm_do_core::app::snapshot::{Snapshot, check_snapshots, linked_servers};
 use llm_do_core::base::printable::printable;
 use llm_do_core::plane::registry::{LeftOut, why_left_out};
 use llm_do_core::plane::tool_source::Listing;

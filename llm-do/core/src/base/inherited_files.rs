@@ -12,7 +12,7 @@ const CLOSED: u32 = libc::O_CLOEXEC.unsigned_abs();
 
 /// Passes a file to a command, which finds it under the returned number. Closes files that libraries or the parent
 /// program left open, by replacing each with an empty device.
-pub(crate) fn limit(command: &mut Command, given: Option<File>) -> io::Result<Option<RawFd>> {
+pub fn limit(command: &mut Command, given: Option<File>) -> io::Result<Option<RawFd>> {
     let mut mappings = Vec::new();
     for number in left_open()? {
         mappings.push(FdMapping { parent_fd: File::open("/dev/null")?.into(), child_fd: number });

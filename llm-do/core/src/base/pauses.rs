@@ -31,7 +31,7 @@ struct PausesState {
 /// A guard: dropping it ends the pause.
 #[derive(Debug)]
 #[must_use = "the pause ends when this is dropped"]
-pub(crate) struct Pause(Arc<Pauses>);
+pub struct Pause(Arc<Pauses>);
 
 impl Pauses {
     /// Begins a pause.
@@ -73,7 +73,7 @@ impl Drop for Pause {
 
 /// A timer that is paused during pauses.
 #[derive(Debug)]
-pub(crate) struct PausableTimer {
+pub struct PausableTimer {
     /// When the timer expires without further pauses.
     end: Instant,
     pauses: Arc<Pauses>,
@@ -81,13 +81,14 @@ pub(crate) struct PausableTimer {
 
 impl PausableTimer {
     /// Starts a timer.
-    pub(crate) fn new(after: Duration) -> Self {
+    #[must_use]
+    pub fn new(after: Duration) -> Self {
         let now = Instant::now();
         Self { end: now.checked_add(after).unwrap_or_else(|| now + FAR_AWAY), pauses: Arc::default() }
     }
 
     /// Pauses the timer until the returned guard is dropped.
-    pub(crate) fn pause(&self) -> Pause {
+    pub fn pause(&self) -> Pause {
         self.pauses.begin()
     }
 
@@ -102,7 +103,7 @@ impl PausableTimer {
     }
 
     /// Waits until the timer has expired.
-    pub(crate) async fn expired(&self) {
+    pub async fn expired(&self) {
         loop {
             // Registered before the state is read, so that no change is missed.
             let changed = self.pauses.changed.notified();

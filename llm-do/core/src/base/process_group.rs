@@ -17,14 +17,14 @@ const MAX_THREADS: usize = 10_000;
 ///
 /// Without effect on systems without process groups.
 #[derive(Debug)]
-pub(crate) struct ProcessGroup {
+pub struct ProcessGroup {
     #[cfg_attr(not(unix), expect(dead_code, reason = "groups are killed on Unix alone"))]
     leader: Option<NonZeroU32>,
 }
 
 impl ProcessGroup {
     /// Takes ownership of the group of a process that was started as its leader.
-    pub(crate) fn led_by(leader: Option<u32>) -> Self {
+    pub fn led_by(leader: Option<u32>) -> Self {
         Self { leader: leader.and_then(NonZeroU32::new) }
     }
 
@@ -35,8 +35,8 @@ impl ProcessGroup {
     }
 
     /// Requests all processes of the group to exit.
-    #[cfg(all(unix, feature = "mcp"))]
-    pub(crate) fn terminate(&self) {
+    #[cfg(unix)]
+    pub fn terminate(&self) {
         if let Some(leader) = self.leader() {
             // An error means that all processes have ended.
             let _ = kill_process_group(leader, Signal::TERM);
@@ -61,7 +61,8 @@ impl Drop for ProcessGroup {
 /// Returns the nearest descendants of a process, including itself, at most `limit`. Empty if the system does not list
 /// them.
 #[cfg(target_os = "linux")]
-pub(crate) fn descendants(leader: Pid, limit: usize) -> Vec<Pid> {
+#[must_use]
+pub fn descendants(leader: Pid, limit: usize) -> Vec<Pid> {
     let mut found = vec![leader];
     let (mut next, mut threads) = (0, 0);
     // Limited, since a fork bomb has more processes than can be read.

@@ -39,7 +39,8 @@ const PRIVATE_V6: &[(Ipv6Addr, u32)] = &[
 const TRANSLATED: (Ipv6Addr, u32) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
 
 /// Returns whether an address belongs to the public internet, and to no local, private or reserved network.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !PRIVATE_V4.iter().any(|block| is_in_v4(address, *block)),
         IpAddr::V6(address) => is_public_v6(address),

@@ -19,7 +19,6 @@ mod limits;
 mod property;
 mod rules;
 mod subschemas;
-#[cfg(feature = "mcp")]
 mod usable;
 
 use llm_do_providers::modern_schema;
@@ -31,14 +30,17 @@ use serde_json::{Value, json};
 
 pub(crate) use self::blocking::run_blocking;
 pub(crate) use self::canonical::follow;
-pub(crate) use self::check::{CheckedSchema, has_whole, make_whole};
+pub use self::check::CheckedSchema;
+pub(crate) use self::check::{has_whole, make_whole};
 pub(crate) use self::compare::differences;
 pub(crate) use self::condition::condition_faults;
-pub(crate) use self::foreign::{schema_fault, untrusted_schema_fault};
-pub(crate) use self::limits::{MAX_VALUE_DEPTH, depth_fault, dismantle, is_shallow};
+pub(crate) use self::foreign::schema_fault;
+pub use self::foreign::untrusted_schema_fault;
+pub use self::limits::MAX_VALUE_DEPTH;
+pub use self::limits::is_shallow;
+pub(crate) use self::limits::{depth_fault, dismantle};
 pub use self::property::Property;
-#[cfg(feature = "mcp")]
-pub(crate) use self::usable::UsableSchema;
+pub use self::usable::UsableSchema;
 
 /// Returns the settings of all schemas of Rust types: draft 2020-12, without `$schema`, and without links to items in the descriptions.
 pub fn settings() -> SchemaSettings {

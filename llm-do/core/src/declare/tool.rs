@@ -120,7 +120,9 @@ impl Effect {
     }
 
     /// Returns the severity of an effect: of several effects, the highest covers all.
-    pub(crate) const fn severity(self) -> u8 {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn severity(self) -> u8 {
         match self {
             Self::ReadOnly => 0,
             Self::Idempotent => 1,

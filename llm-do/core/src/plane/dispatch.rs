@@ -18,7 +18,6 @@ mod origins;
 mod perform;
 mod pipeline;
 mod report;
-#[cfg(feature = "mcp")]
 mod respond;
 mod root;
 mod run_settings;

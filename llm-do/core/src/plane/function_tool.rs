@@ -131,7 +131,8 @@ pub struct FunctionTool {
     pub(crate) description: String,
     pub(crate) parameters: Value,
     /// The schema by which arguments are checked, if it differs: parts of a server's schema may not be supported here.
-    pub(crate) checked: Option<Value>,
+    #[doc(hidden)]
+    pub checked: Option<Value>,
     pub(crate) output: Option<Value>,
     /// The type of its errors, if a journal keeps it.
     pub(crate) error: Option<ErrorType>,
@@ -154,9 +155,11 @@ pub struct FunctionTool {
     /// The names of schemas that were dropped because they are nested too deeply.
     too_deep: Vec<&'static str>,
     pub(crate) decode: Arc<DecodeValue>,
-    pub(crate) acts: Acts,
+    #[doc(hidden)]
+    pub acts: Acts,
     /// The identity of the server that runs it, with the server's definition of the tool; `None` for other tools.
-    pub(crate) server: Option<Arc<str>>,
+    #[doc(hidden)]
+    pub server: Option<Arc<str>>,
     /// The script that implements it, if any.
     #[cfg(feature = "script")]
     pub(crate) script: Option<Arc<Script>>,
@@ -335,7 +338,9 @@ impl FunctionTool {
     }
 
     /// Returns all faults of the definition.
-    pub(crate) fn faults(&self) -> Vec<String> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         faults.extend(check_worker_name(&self.name).err());
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {

@@ -56,7 +56,6 @@ impl RunMessage {
 
     /// Sets the worker and whether it interrupts, as a client gives them.
     #[doc(hidden)]
-    #[cfg(any(feature = "mcp", feature = "serve"))]
     #[must_use]
     pub fn with_options(self, worker: Option<String>, interrupts: bool) -> Self {
         Self { worker, interrupts, ..self }
@@ -121,8 +120,9 @@ pub enum SendError {
 }
 
 /// The messages to a run that no worker has taken yet, and the workers that run.
+#[doc(hidden)]
 #[derive(Debug, Default)]
-pub(crate) struct Mailbox {
+pub struct Mailbox {
     state: Mutex<State>,
     /// Notified when a message comes, and when a worker begins or ends.
     changed: Notify,
@@ -169,7 +169,8 @@ impl State {
 
 impl Mailbox {
     /// Adds a message.
-    pub(crate) fn send(&self, message: RunMessage) -> Result<(), SendError> {
+    #[doc(hidden)]
+    pub fn send(&self, message: RunMessage) -> Result<(), SendError> {
         if message.text.trim().is_empty() {
             return Err(SendError::Empty);
         }

@@ -2,20 +2,16 @@
 
 use std::fmt::Debug;
 use std::path::Path;
-#[cfg(feature = "mcp")]
 use std::sync::Arc;
 
-#[cfg(feature = "mcp")]
 use futures_util::future::BoxFuture;
-#[cfg(feature = "mcp")]
 use serde_json::Value;
 
 use super::function_tool::FunctionTool;
-#[cfg(feature = "mcp")]
 use crate::base::error::CallError;
 
 /// A source that is queried for tools when a runtime is built.
-pub(crate) trait ToolSource: Debug + Send + Sync {
+pub trait ToolSource: Debug + Send + Sync {
     /// Returns its own name.
     fn name(&self) -> &str;
 
@@ -35,35 +31,33 @@ pub(crate) trait ToolSource: Debug + Send + Sync {
     fn load(&self) -> Result<LoadedTools, String>;
 
     /// Is called with the runtime that was built.
-    #[cfg(feature = "mcp")]
     fn built(&self, calls: Arc<dyn RootCalls>);
 }
 
 /// Makes calls in a runtime, without keeping it alive.
-#[cfg(feature = "mcp")]
-pub(crate) trait RootCalls: Debug + Send + Sync {
+pub trait RootCalls: Debug + Send + Sync {
     /// Runs a tool as a root call that needs approval; `None` if the runtime is gone.
     fn call(&self, tool: &str, arguments: Value) -> Option<BoxFuture<'static, Result<Value, CallError>>>;
 }
 
 /// The tools of a source.
 #[derive(Debug)]
-pub(crate) struct LoadedTools {
+pub struct LoadedTools {
     /// The name of its toolset.
-    pub(crate) toolset: String,
-    pub(crate) description: String,
-    pub(crate) tools: Vec<FunctionTool>,
+    pub toolset: String,
+    pub description: String,
+    pub tools: Vec<FunctionTool>,
     /// Tools that the source itself calls, which are not in the toolset.
-    pub(crate) own: Vec<FunctionTool>,
+    pub own: Vec<FunctionTool>,
     /// Warnings about tools that were left out.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
+    /// The names of the source and of its tools in the files of other programs, with the registered names.
+    pub foreign: Vec<(String, Arc<str>)>,
     /// The listing with which snapshots of servers are compared.
-    #[cfg(feature = "mcp")]
-    pub(crate) listing: Listing,
+    pub listing: Listing,
 }
 
 /// All tools of a source, as it describes them.
-#[cfg(feature = "mcp")]
 #[derive(Debug)]
 pub struct Listing {
     pub source: String,

@@ -10,7 +10,6 @@ mod output;
 mod pieces;
 mod repeat;
 mod request_usage;
-#[cfg(feature = "mcp")]
 mod respond;
 mod server_side;
 mod tool_search;

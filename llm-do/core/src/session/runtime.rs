@@ -4,7 +4,6 @@ mod builder;
 mod chat;
 mod error;
 mod named_limits;
-#[cfg(feature = "mcp")]
 mod root_calls;
 mod start;
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "mcp")]
-use llm_do_core::app::mcp::TokenStore;
+use llm_do_mcp::TokenStore;
 use llm_do_worker_file::{McpOAuth, McpServer, McpTransport};
 
 use super::program::{self, Programs};

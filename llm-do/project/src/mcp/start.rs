@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use llm_do_core::app::mcp::McpServer;
-use llm_do_core::app::mcp::OAuth;
 use llm_do_core::declare::worker_file::LoadedFile;
 use llm_do_core::plane::registry::Origin;
+use llm_do_mcp::McpServer;
+use llm_do_mcp::OAuth;
 use llm_do_worker_file::{McpOAuth, McpServer as Definition, McpTransport};
 
 use super::program::{self, Programs};

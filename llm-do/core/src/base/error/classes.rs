@@ -126,7 +126,9 @@ impl CallError {
 
     /// Returns whether the plane itself ended the call or a call nested in it, such as by a limit, denial or
     /// cancellation.
-    pub(crate) fn is_of_plane(&self) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_of_plane(&self) -> bool {
         !self.is_recoverable() && !matches!(self.innermost(), Self::Model { .. } | Self::Refused { .. })
     }
 

@@ -43,7 +43,7 @@ impl Decider {
 
 /// A schema and its validator; each part is built on first use.
 #[derive(Debug)]
-pub(crate) struct CheckedSchema {
+pub struct CheckedSchema {
     schema: OnceLock<Arc<Value>>,
     /// The schema for checks, if it is a different one.
     checked: Option<Arc<Value>>,
@@ -61,7 +61,8 @@ pub(crate) struct CheckedSchema {
 }
 
 impl CheckedSchema {
-    pub(crate) fn new(schema: &Value) -> Self {
+    #[must_use]
+    pub fn new(schema: &Value) -> Self {
         Self { schema: Arc::new(modern_schema(schema)).into(), ..Self::of_type(|| Value::Null) }
     }
 
@@ -85,7 +86,8 @@ impl CheckedSchema {
     }
 
     /// Marks the schema as untrusted: it does not come from a Rust type.
-    pub(crate) fn untrusted(self) -> Self {
+    #[must_use]
+    pub fn untrusted(self) -> Self {
         Self { is_untrusted: true, ..self }
     }
 
@@ -114,7 +116,7 @@ impl CheckedSchema {
     }
 
     /// Checks a value as [`check`](Self::check) does, on a blocking thread if it may take long.
-    pub(crate) async fn check_async(self: &Arc<Self>, value: Value) -> (Value, Result<(), String>) {
+    pub async fn check_async(self: &Arc<Self>, value: Value) -> (Value, Result<(), String>) {
         if !self.is_slow(&value) {
             let checked = self.check(&value);
             return (value, checked);
@@ -154,7 +156,7 @@ impl CheckedSchema {
     }
 
     /// Returns the faults of `value` with their locations, at most [`MAX_FAULTS`].
-    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+    pub fn check(&self, value: &Value) -> Result<(), String> {
         self.check_while(value, &|| true)
     }
 

@@ -53,7 +53,6 @@ fn excess_of(graph: &Graph) -> Option<String> {
 }
 
 /// Returns why a schema multiplies by its references, if it does; a few lines may demand exponential work.
-#[cfg(feature = "mcp")]
 pub(super) fn excess_of_references(schema: &Value) -> Option<String> {
     let graph = Graph::of(schema).ok()?;
     expansion(&graph, graph.height_here()?)

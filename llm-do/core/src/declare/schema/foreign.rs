@@ -55,7 +55,8 @@ pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
 }
 
 /// Returns why a schema that does not come from a Rust type is rejected, if it is.
-pub(crate) fn untrusted_schema_fault(schema: &Value) -> Option<String> {
+#[must_use]
+pub fn untrusted_schema_fault(schema: &Value) -> Option<String> {
     // A schema that is nested deeper is refused before its conversion.
     let modern = is_shallow(schema, MAX_VALUE_DEPTH).then(|| modern_schema(schema));
     let schema = modern.as_ref().unwrap_or(schema);
@@ -79,7 +80,6 @@ pub(crate) fn untrusted_schema_fault(schema: &Value) -> Option<String> {
 }
 
 /// A part of a schema for which no validator can be built.
-#[cfg(feature = "mcp")]
 pub(super) struct Rejection {
     /// Its path.
     pub(super) place: String,
@@ -88,7 +88,6 @@ pub(super) struct Rejection {
 }
 
 /// Returns the first part for which no validator can be built, if there is one.
-#[cfg(feature = "mcp")]
 pub(super) fn rejection(schema: &Value) -> Option<Rejection> {
     let error = untrusted_options().build(schema).err()?;
     let is_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");

@@ -15,10 +15,11 @@ const COMPILING: u64 = 1_000;
 /// The maximum nesting depth of schemas while a value is validated, limited by the stack.
 const MAX_LEVEL: usize = 512;
 /// The maximum nesting depth of arrays and objects in a value, as `serde_json` reads it.
-pub(crate) const MAX_VALUE_DEPTH: usize = 128;
+pub const MAX_VALUE_DEPTH: usize = 128;
 
 /// Returns whether arrays and objects in a value are nested at most `depth` levels deep.
-pub(crate) fn is_shallow(value: &Value, depth: usize) -> bool {
+#[must_use]
+pub fn is_shallow(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(items) => depth > 0 && items.iter().all(|item| is_shallow(item, depth - 1)),
         Value::Object(fields) => depth > 0 && fields.values().all(|field| is_shallow(field, depth - 1)),

@@ -13,13 +13,13 @@ const MOST_PARTS: usize = 32;
 
 /// A schema whose parts are all usable.
 #[derive(Debug)]
-pub(crate) struct UsableSchema {
+pub struct UsableSchema {
     /// The schema in draft 2020-12, without invalid parts.
-    pub(crate) schema: Value,
+    pub schema: Value,
     /// The schema for checks, if it is a different one, without parts that cannot be checked here.
-    pub(crate) checked: Option<Value>,
+    pub checked: Option<Value>,
     /// The removed parts, each described by a phrase.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl UsableSchema {
@@ -29,7 +29,7 @@ impl UsableSchema {
     ///
     /// Returns an error if no part is usable: the schema is too large, nested too deeply, or multiplies by its
     /// references.
-    pub(crate) fn of(schema: &Value) -> Result<Self, String> {
+    pub fn of(schema: &Value) -> Result<Self, String> {
         if let Some(excess) = excess_of_size(schema) {
             return Err(excess);
         }

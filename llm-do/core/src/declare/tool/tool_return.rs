@@ -96,12 +96,16 @@ impl ToolReturn {
     }
 
     /// Returns the value as a model reads it: a text unchanged, all other values as JSON.
-    pub(crate) fn into_text(self) -> String {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn into_text(self) -> String {
         self.content.into_plain()
     }
 
     /// Returns the value.
-    pub(crate) fn into_value(self) -> Value {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn into_value(self) -> Value {
         self.content.into_value()
     }
 

@@ -104,7 +104,8 @@ pub struct PendingApproval {
 
 impl PendingApproval {
     /// Creates a request that waits for an answer, and the receiver of that answer.
-    pub(crate) fn new(request: ApprovalRequest) -> (Self, oneshot::Receiver<Decision>) {
+    #[doc(hidden)]
+    pub fn new(request: ApprovalRequest) -> (Self, oneshot::Receiver<Decision>) {
         let (answer, answered) = oneshot::channel();
         (Self { request, answer }, answered)
     }

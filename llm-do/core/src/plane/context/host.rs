@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-#[cfg(feature = "mcp")]
 use llm_do_providers::{Message, Response};
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
@@ -120,11 +119,9 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
     /// Returns whether a repeated call of the tool with this registered name may do harm.
-    #[cfg(feature = "mcp")]
     fn must_not_repeat(&self, tool: &str) -> bool;
 
     /// Asks the model of a worker once, as a request of the call of `ctx`.
-    #[cfg(feature = "mcp")]
     fn respond<'a>(
         &'a self,
         ctx: &'a CallContext,

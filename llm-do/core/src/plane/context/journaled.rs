@@ -106,7 +106,9 @@ impl<S> CallContext<S> {
     }
 
     /// Returns the time of the session's clock, without recording it.
-    pub(crate) fn clock_time(&self) -> Timestamp {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn clock_time(&self) -> Timestamp {
         self.scope.host.now()
     }
 

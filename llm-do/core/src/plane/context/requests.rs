@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use llm_do_providers::{Attachment, ServerSideTool};
-#[cfg(feature = "mcp")]
 use llm_do_providers::{Message, Response};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -40,15 +39,17 @@ impl CallContext {
     }
 }
 
-#[cfg(feature = "mcp")]
 impl CallContext {
     /// Returns whether a repeated call of its tool may do harm, as the policies declare it, or else the tool.
-    pub(crate) fn must_not_repeat(&self) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn must_not_repeat(&self) -> bool {
         self.scope.host.must_not_repeat(self.name())
     }
 
     /// Asks the model of a worker once, without turns. This call is not a worker call, but the request counts for it.
-    pub(crate) async fn respond(&self, spec: &WorkerSpec, messages: Vec<Message>) -> Result<Response, CallError> {
+    #[doc(hidden)]
+    pub async fn respond(&self, spec: &WorkerSpec, messages: Vec<Message>) -> Result<Response, CallError> {
         self.scope.host.respond(self, spec, messages).await
     }
 }

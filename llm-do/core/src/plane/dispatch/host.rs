@@ -7,14 +7,12 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-#[cfg(feature = "mcp")]
 use llm_do_providers::{Message, Response};
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
 use super::deep::with_stack;
 use super::pipeline::{self, CallResult};
-#[cfg(feature = "mcp")]
 use super::respond::respond;
 use super::subtask::run_subtask;
 use super::thread::continue_thread;
@@ -137,12 +135,10 @@ impl Host for Run {
         Box::pin(self.call_worker(caller, worker, input, attachments))
     }
 
-    #[cfg(feature = "mcp")]
     fn must_not_repeat(&self, tool: &str) -> bool {
         self.plane.registry.get(tool).is_none_or(|tool| tool.must_not_repeat())
     }
 
-    #[cfg(feature = "mcp")]
     fn respond<'a>(
         &'a self,
         ctx: &'a CallContext,

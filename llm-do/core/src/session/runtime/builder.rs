@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::preset::Preset;
 use self::sources::WaitNotice;
-#[cfg(feature = "mcp")]
 use super::root_calls::WeakRuntime;
 use super::{BuildError, Runtime, named_limits};
 use crate::declare::toolset::NamedInstance;
@@ -269,7 +268,6 @@ impl RuntimeBuilder {
         };
         let runtime =
             Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() };
-        #[cfg(feature = "mcp")]
         self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::new(&runtime)));
         Ok(runtime)
     }

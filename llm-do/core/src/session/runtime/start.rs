@@ -367,8 +367,9 @@ impl RunHandle {
     }
 
     /// Returns the messages to the run, without the rest of it.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn mailbox(&self) -> Arc<Mailbox> {
         Arc::clone(&self.mailbox)
     }
 

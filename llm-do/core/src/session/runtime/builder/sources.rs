@@ -1,23 +1,13 @@
 //! Sources of tools, which are queried when the runtime is built.
 
 use std::collections::BTreeSet;
-#[cfg(feature = "mcp")]
-use std::collections::HashSet;
 use std::sync::Arc;
 
-#[cfg(feature = "mcp")]
-use llm_do_worker_file::mcp_tool_name;
-
 use super::RuntimeBuilder;
-#[cfg(feature = "mcp")]
 use super::items::caller;
-#[cfg(feature = "mcp")]
-use crate::plane::function_tool::FunctionTool;
 use crate::plane::registry::{Contents, Group, LeftOut, Origin, foreign_tool_name, is_of};
-#[cfg(feature = "mcp")]
 use crate::plane::tool_source::Listing;
 use crate::plane::tool_source::{LoadedTools, ToolSource};
-#[cfg(feature = "mcp")]
 use crate::session::runtime::BuildError;
 
 /// Runs an operation that takes long, and shows the reason of the wait.
@@ -25,15 +15,15 @@ pub(crate) type WaitNotice = fn(&str, &mut dyn FnMut());
 
 impl RuntimeBuilder {
     /// Adds a source of tools, which is queried when the runtime is built.
-    #[cfg(feature = "mcp")]
+    #[doc(hidden)]
     #[track_caller]
-    pub(crate) fn tool_source(self, source: impl ToolSource + 'static) -> Self {
+    pub fn tool_source(self, source: impl ToolSource + 'static) -> Self {
         self.tool_source_from(source, caller())
     }
 
     /// Adds a source of tools with an origin.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn tool_source_from(mut self, source: impl ToolSource + 'static, origin: Origin) -> Self {
+    #[doc(hidden)]
+    pub fn tool_source_from(mut self, source: impl ToolSource + 'static, origin: Origin) -> Self {
         self.sources.push((Arc::new(source), origin));
         self
     }
@@ -48,7 +38,6 @@ impl RuntimeBuilder {
 
     /// Queries the full listings of the sources, instead of adding their tools; unusable sources from other programs'
     /// files are left out.
-    #[cfg(feature = "mcp")]
     #[doc(hidden)]
     pub fn load_listings(&mut self) -> Result<(Vec<Listing>, Vec<LeftOut>), BuildError> {
         self.sources.iter().for_each(|(source, _)| source.begin(&self.config.project_root));
@@ -143,26 +132,12 @@ fn unusable(source: &dyn ToolSource, origin: &Origin, fault: &str) -> LeftOut {
 }
 
 fn add(loaded: LoadedTools, origin: &Origin, contents: &mut Contents, warnings: &mut Vec<String>) {
-    #[cfg(feature = "mcp")]
-    let foreign = foreign(&loaded);
-    #[cfg(not(feature = "mcp"))]
-    let foreign = Vec::new();
-    let LoadedTools { toolset, description, tools, own, warnings: left_out, .. } = loaded;
+    let LoadedTools { toolset, description, tools, own, warnings: left_out, mut foreign, .. } = loaded;
     warnings.extend(left_out);
-    let names = tools.iter().map(|tool| tool.name().into()).collect();
+    let names: Vec<Arc<str>> = tools.iter().map(|tool| tool.name().into()).collect();
+    foreign.retain(|(_, name)| **name == *toolset || names.contains(name));
     let group =
         Group { name: toolset.into(), description, tools: names, foreign, origin: origin.clone(), is_absent: false };
     contents.groups.push(group);
     contents.tools.extend(tools.into_iter().chain(own).map(|tool| (tool, origin.clone())));
-}
-
-/// Returns the names of a server and of its tools in the files of other programs, with the registered names.
-#[cfg(feature = "mcp")]
-fn foreign(loaded: &LoadedTools) -> Vec<(String, Arc<str>)> {
-    let server = loaded.listing.source.as_str();
-    let tools = loaded.listing.tools.iter().filter_map(|tool| tool["name"].as_str());
-    let tools = tools.map(|tool| (foreign_tool_name(&[server, tool]), mcp_tool_name(server, tool)));
-    let used: HashSet<_> = loaded.tools.iter().map(FunctionTool::name).collect();
-    let tools = tools.filter(|(_, own)| used.contains(own.as_str())).map(|(foreign, own)| (foreign, own.into()));
-    [(foreign_tool_name(&[server]), loaded.toolset.as_str().into())].into_iter().chain(tools).collect()
 }

@@ -162,8 +162,8 @@ impl<T, C> Start<T, C> {
 
     /// Makes the root call of a worker return its prompt, as a list of [`UserPart`](llm_do_providers::UserPart), instead of asking
     /// its model.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn prompt_only(mut self) -> Self {
+    #[doc(hidden)]
+    pub fn prompt_only(mut self) -> Self {
         self.root.settings.renders_only = true;
         self
     }
