@@ -4,9 +4,6 @@ pub mod check;
 #[cfg(feature = "eval")]
 pub mod eval;
 pub mod harden;
-#[cfg(feature = "listen")]
-#[doc(hidden)]
-pub mod listen;
 #[cfg(feature = "mcp-snapshots")]
 pub mod snapshot;
 #[cfg(feature = "testing")]

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use llm_do_core::app::listen::ConnectionLimits;
 use llm_do_core::base::clock::Clock;
 use llm_do_core::base::error::BoxError;
 use llm_do_core::observe::journal::{JournalError, Record, Settlement, SqliteJournal};
 use llm_do_core::plane::dispatch::fresh_id;
 use llm_do_core::session::runtime::Runtime;
+use llm_do_listen::ConnectionLimits;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 #[cfg(feature = "restate")]

@@ -27,13 +27,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use llm_do_core::app::listen::ConnectionLimits;
 use llm_do_core::base::clock::{Clock, SystemClock};
 use llm_do_core::base::error::BoxError;
 use llm_do_core::observe::database::Database;
 use llm_do_core::observe::event::ItemKind;
 use llm_do_core::observe::journal::SqliteJournal;
 use llm_do_core::session::runtime::Runtime;
+use llm_do_listen::ConnectionLimits;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

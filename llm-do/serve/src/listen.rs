@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use llm_do_core::app::listen;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +22,7 @@ pub(super) async fn serve(
     check_address(shared, address)?;
     ready();
     // On shutdown, streams of events end.
-    listen::serve(listener, router, shared.options.connections, shutdown, || shared.shutdown.cancel()).await;
+    llm_do_listen::serve(listener, router, shared.options.connections, shutdown, || shared.shutdown.cancel()).await;
     Ok(())
 }
 

@@ -13,9 +13,9 @@ use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use http::{StatusCode, Uri};
-use llm_do_core::app::listen::{self, ConnectionLimits};
 use llm_do_core::base::error::BoxError;
 use llm_do_core::base::printable::printable_line;
+use llm_do_listen::ConnectionLimits;
 use llm_do_mcp::{Authorizer, is_login_answer, login_state};
 use reqwest::Url;
 use tokio::net::TcpListener;
@@ -83,7 +83,7 @@ impl Browser {
         let (found, mut redirects) = mpsc::channel(1);
         let router = Router::new().route(PATH, get(callback)).fallback(unknown).with_state(Pending { login, found });
         let shutdown = CancellationToken::new();
-        let mut serving = std::pin::pin!(listen::serve(listener, router, CONNECTIONS, shutdown.clone(), || {}));
+        let mut serving = std::pin::pin!(llm_do_listen::serve(listener, router, CONNECTIONS, shutdown.clone(), || {}));
         let target: Option<Uri> = tokio::select! {
             target = redirects.recv() => target,
             () = &mut serving => None,

@@ -11,7 +11,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, StatusCode, header};
-use llm_do_core::app::listen::{self, ClientConnection, ConnectionLimits};
+use llm_do_listen::{ClientConnection, ConnectionLimits};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
@@ -262,7 +262,7 @@ impl McpService {
         let router = router.route_service(&format!("{}{PATH}", metadata::PREFIX), service);
         ready();
         // The options' token also ends the streams.
-        listen::serve(listener, router, connections, cancellation, || {}).await;
+        llm_do_listen::serve(listener, router, connections, cancellation, || {}).await;
         Ok(())
     }
 }

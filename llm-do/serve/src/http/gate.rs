@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::{DefaultKeyedRateLimiter, Quota};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use llm_do_core::app::listen::ClientConnection;
+use llm_do_listen::ClientConnection;
 
 use super::problem::Problem;
 use crate::access::{Identity, identify};

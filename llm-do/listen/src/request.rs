@@ -15,10 +15,10 @@ use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use hyper::{Request, Response};
 use hyper_util::service::TowerToHyperService;
+use llm_do_core::base::error::BoxError;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::connections::{Entry, Stage};
-use crate::base::error::BoxError;
 
 /// The maximum pause of a client within a body.
 const BODY_PAUSE: Duration = Duration::from_secs(15);

@@ -8,11 +8,11 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use llm_do_core::base::mutex::IgnorePoison;
 use tokio::sync::oneshot;
 
 use super::ConnectionLimits;
 use super::address::ClientAddress;
-use crate::base::mutex::IgnorePoison;
 
 /// The time for which a client is known after a permitted request.
 const KNOWN: Duration = Duration::from_secs(10 * 60);

@@ -33,6 +33,7 @@ const CLOSED_AT_ONCE: usize = 16;
 /// The maximum numbers of open connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
+    /// The maximum in total.
     pub total: usize,
     /// The maximum for one address, unless it belongs to this machine.
     pub per_address: usize,
