@@ -157,14 +157,6 @@ pub use serde_json::{Value, json};
 pub use llm_do_core::__private;
 #[cfg(feature = "testing")]
 pub use llm_do_core::app::testing;
-#[cfg(any(
-    feature = "filesystem",
-    feature = "http",
-    feature = "shell",
-    feature = "user_input",
-    feature = "workers"
-))]
-pub use llm_do_core::app::toolsets;
 pub use llm_do_core::base::error::{CallError, Result};
 pub use llm_do_core::base::usage::Limits;
 pub use llm_do_core::check;
@@ -175,6 +167,15 @@ pub use llm_do_core::plane::context::{CallContext, State, ToolContext};
 pub use llm_do_core::plane::history::History;
 pub use llm_do_core::plane::registry::Registry;
 pub use llm_do_core::session::runtime::{Chat, Runtime};
+#[cfg(any(
+    feature = "filesystem",
+    feature = "http",
+    feature = "shell",
+    feature = "user_input",
+    feature = "workers"
+))]
+#[doc(inline)]
+pub use llm_do_toolsets as toolsets;
 
 /// Which calls need approval, and who decides.
 pub mod approval {

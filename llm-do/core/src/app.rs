@@ -8,5 +8,3 @@ pub mod harden;
 pub mod snapshot;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(any(feature = "filesystem", feature = "http", feature = "shell", feature = "user_input", feature = "workers"))]
-pub mod toolsets;

@@ -10,7 +10,7 @@ use futures_util::future::{Either, pending, select};
 /// Waits for `future` for at most `limit` of real time; returns `None` if it takes longer.
 ///
 /// It does not use tokio's timers, which a runtime may not have enabled, or its threads, which may all be busy.
-pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+pub async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
     let late = async {
         match Instant::now().checked_add(limit) {
             Some(_) => Delay::new(limit).await,

@@ -14,8 +14,8 @@ pub use self::effect::{
     assert_effect, assert_reads,
 };
 pub use self::listed::{Listed, NoType, NoValue, assert_listed};
-#[cfg(any(feature = "filesystem", feature = "http", feature = "user_input"))]
-pub(crate) use self::member::unprefixed;
+#[doc(hidden)]
+pub use self::member::unprefixed;
 pub use self::member::{Member, concat, count, count_picked, picked, prefixed};
 pub use self::membership::{
     Alias, Answer, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC, HexD, HexE,

@@ -74,7 +74,6 @@ pub(crate) enum WorkingFolder {
     /// The root of the project, for a session with a project.
     OfProject,
     /// A folder that the user names.
-    #[cfg_attr(not(feature = "filesystem"), allow(dead_code, reason = "of the command line"))]
     Given(PathBuf),
 }
 

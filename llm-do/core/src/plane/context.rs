@@ -278,8 +278,9 @@ impl<S> CallContext<S> {
     }
 
     /// Returns the folder that tools of the working directory use.
-    #[cfg(feature = "filesystem")]
-    pub(crate) fn working_folder(&self) -> &Path {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn working_folder(&self) -> &Path {
         self.scope.host.working_folder()
     }
 
@@ -301,7 +302,9 @@ impl<S> CallContext<S> {
     }
 
     /// Returns the token that is cancelled when the call finishes.
-    pub(crate) fn token(&self) -> &CancellationToken {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn token(&self) -> &CancellationToken {
         let parent = || self.caller().map_or_else(CancellationToken::new, |caller| caller.token().child_token());
         self.frame().cancellation.token(parent)
     }

@@ -17,7 +17,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::declaration::{Declaration, Location, ToolsetDef};
-pub(crate) use self::environment::EnvironmentDef;
+#[doc(hidden)]
+pub use self::environment::EnvironmentDef;
 pub(crate) use self::instructions::ComputedInstructions;
 pub use self::instructions::{
     Awaits, Computes, Computing, InjectedFrom, InstructionsText, Returns, awaited_instructions,

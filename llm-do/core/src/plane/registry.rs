@@ -201,7 +201,9 @@ impl Registry {
     }
 
     /// Returns whether the item of this name was loaded from a worker file that describes the same worker.
-    pub(crate) fn is_loaded_from_file(&self, spec: &WorkerSpec) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_loaded_from_file(&self, spec: &WorkerSpec) -> bool {
         self.get(spec.name()).is_some_and(|item| item.is_read_from(&spec.to_worker_file()))
     }
 
@@ -228,7 +230,8 @@ impl Registry {
 
     /// Replaces the toolset names that `maker` sees with registered names; returns the faults of names that it may not
     /// pass on.
-    pub(crate) fn grant(&self, spec: &mut WorkerSpec, maker: &Declared) -> Vec<String> {
+    #[doc(hidden)]
+    pub fn grant(&self, spec: &mut WorkerSpec, maker: &Declared) -> Vec<String> {
         let mut faults = Vec::new();
         let given = std::mem::take(&mut spec.toolsets);
         for name in given {

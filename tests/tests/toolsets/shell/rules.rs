@@ -108,7 +108,7 @@ async fn is_asked_despite(rule: &str, command: &str) -> bool {
 
 #[tokio::test]
 async fn each_documented_program_and_option_that_starts_a_program_needs_approval() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../llm-do/core/docs/shell.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../llm-do/toolsets/docs/shell.md");
     let page = std::fs::read_to_string(page).unwrap();
     let (_, section) = page.split_once("only exactly the words of a rule are allowed:\n").unwrap();
     let (runners, table) = section.split_once("\n\n").unwrap();

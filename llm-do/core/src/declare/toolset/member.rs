@@ -26,8 +26,9 @@ impl Member {
     }
 
     /// Returns a tool that is shown by another name.
-    #[cfg(feature = "workers")]
-    pub(crate) const fn shown_as(self, name: &str) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn shown_as(self, name: &str) -> Self {
         let mut shown = Text::new();
         shown.push(name);
         Self { shown, ..self }
@@ -68,7 +69,6 @@ impl Member {
     }
 
     /// Returns the member without a prefix.
-    #[cfg(any(feature = "filesystem", feature = "http", feature = "user_input"))]
     const fn unprefixed(self, prefix: &str) -> Self {
         let Some((start, rest)) = self.shown().split_at_checked(prefix.len()) else { return self };
         if !same(start, prefix) {
@@ -132,9 +132,9 @@ pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Memb
 }
 
 /// Returns all members, each without the prefix if its name begins with that; `N` is their number.
-#[cfg(any(feature = "filesystem", feature = "http", feature = "user_input"))]
+#[doc(hidden)]
 #[must_use]
-pub(crate) const fn unprefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Member; N] {
+pub const fn unprefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Member; N] {
     let mut all = [NO_MEMBER; N];
     let mut next = 0;
     while next < N {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{CallContext, CallFrame, Host, Scope};
 use crate::observe::event::Caller;
+use crate::plane::instance::{Opened, TypeKey};
 
 impl<S> CallContext<S> {
     /// Returns the frames of this call and of its callers, up to the user's.
@@ -29,6 +30,15 @@ impl<S> CallContext<S> {
     /// Returns the context of the caller; `None` for the user's context.
     pub(crate) fn caller(&self) -> Option<&CallContext> {
         self.scope.parent.as_ref()
+    }
+
+    /// Reads the instance of a stateful toolset that the caller has open; `None` if it does not declare the toolset.
+    #[doc(hidden)]
+    pub fn with_instance_of_caller<T: Send + Sync + 'static, R>(&self, read: impl FnOnce(Option<&T>) -> R) -> R {
+        let key = TypeKey::of::<T>(self.instance());
+        let opened = self.caller().and_then(|caller| caller.frame().instances.get(key));
+        let slot = opened.and_then(Opened::slot::<T>);
+        read(slot.as_ref().map(|slot| slot.value()))
     }
 
     /// Returns the run that makes the calls.

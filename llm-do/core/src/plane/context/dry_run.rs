@@ -40,7 +40,9 @@ impl<S> CallContext<S> {
     }
 
     /// Adds an effect of the call to the plan of a dry run, and returns its result; `None` if the effect runs.
-    pub(crate) fn plan_effect<T: DeserializeOwned>(&self, name: &str, input: &Value) -> Option<Result<T, CallError>> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn plan_effect<T: DeserializeOwned>(&self, name: &str, input: &Value) -> Option<Result<T, CallError>> {
         if !self.is_dry_run() {
             return None;
         }

@@ -96,7 +96,6 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
     /// Creates a worker for the caller of `ctx`, or replaces one that it created; returns its name and its callees.
-    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
     fn create_worker<'a>(
         &'a self,
         ctx: &'a CallContext,
@@ -105,11 +104,9 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     ) -> BoxFuture<'a, Result<Value, BoxError>>;
 
     /// Describes the workers that were created in the run or its chat, for the caller of `ctx`.
-    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only a tool of that feature lists them"))]
     fn list_workers(&self, ctx: &CallContext) -> Value;
 
     /// Calls a worker that was created at run time.
-    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]
     fn call_runtime_worker<'a>(
         &'a self,
         caller: &'a CallContext,
@@ -176,7 +173,6 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     fn project_root(&self) -> &Path;
 
     /// Returns the folder that tools use as the working directory.
-    #[cfg(feature = "filesystem")]
     fn working_folder(&self) -> &Path;
 
     /// Returns the handle that closes the run's instances.

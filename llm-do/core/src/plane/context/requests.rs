@@ -54,25 +54,29 @@ impl CallContext {
     }
 }
 
-#[cfg(feature = "workers")]
 impl CallContext {
     /// Creates a worker for the caller of this call; returns its name and its callees.
-    pub(crate) async fn create_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
+    #[doc(hidden)]
+    pub async fn create_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
         self.scope.host.create_worker(self, spec, false).await
     }
 
     /// Replaces a worker that the caller of this call created.
-    pub(crate) async fn replace_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
+    #[doc(hidden)]
+    pub async fn replace_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
         self.scope.host.create_worker(self, spec, true).await
     }
 
     /// Describes the workers that were created in the run or its chat.
-    pub(crate) fn list_workers(&self) -> Value {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn list_workers(&self) -> Value {
         self.scope.host.list_workers(self)
     }
 
     /// Calls a worker that was created at run time.
-    pub(crate) async fn call_runtime_worker(
+    #[doc(hidden)]
+    pub async fn call_runtime_worker(
         &self,
         worker: &str,
         input: Value,

@@ -36,11 +36,15 @@ impl Location {
         self.package
     }
 
-    /// Returns whether the location is in this crate.
+    /// Returns whether the location is in this crate, or in the crate of the included toolsets, which is beside it.
     pub(crate) fn is_of_this_crate(self) -> bool {
-        // The folder of the sources, with its separator.
-        let folder = file!().len() - "plane/definition/declaration.rs".len();
-        self.file.starts_with(&file!()[..folder])
+        // The folder of this crate, with the separator: its name, and in a registry its version too.
+        let folder = &file!()[..file!().len() - "src/plane/definition/declaration.rs".len()];
+        let is_toolset = |(above, version): (&str, &str)| {
+            let within = self.file.strip_prefix(above).and_then(|path| path.strip_prefix("toolsets"));
+            within.is_some_and(|path| path.starts_with(version))
+        };
+        self.file.starts_with(folder) || folder.rsplit_once("core").is_some_and(is_toolset)
     }
 }
 

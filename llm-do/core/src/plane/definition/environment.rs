@@ -3,12 +3,15 @@
 use crate::plane::context::CallContext;
 
 /// Describes the settings on which the calls of some tools act: an approval holds for these settings only.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EnvironmentDef {
+pub struct EnvironmentDef {
     /// The registered names.
-    pub(crate) tools: &'static [&'static str],
+    #[doc(hidden)]
+    pub tools: &'static [&'static str],
     /// Returns the settings as text; called for calls that need approval.
-    pub(crate) describe: fn(&CallContext) -> String,
+    #[doc(hidden)]
+    pub describe: fn(&CallContext) -> String,
 }
 
 inventory::collect!(EnvironmentDef);

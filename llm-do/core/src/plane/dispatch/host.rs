@@ -209,7 +209,6 @@ impl Host for Run {
         self.run_project_root()
     }
 
-    #[cfg(feature = "filesystem")]
     fn working_folder(&self) -> &Path {
         self.run_working_folder()
     }

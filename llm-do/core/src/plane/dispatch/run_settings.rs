@@ -15,7 +15,6 @@ use crate::observe::event::{self, EventSink};
 use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, Approvals, Approver};
 use crate::plane::call_stream::Pieces;
-#[cfg(feature = "filesystem")]
 use crate::plane::config::WorkingFolder;
 use crate::plane::instance::TypeKey;
 use crate::plane::plan::DryRun;
@@ -137,7 +136,6 @@ impl Run {
     }
 
     /// Returns the folder that tools of the working directory use.
-    #[cfg(feature = "filesystem")]
     pub(super) fn run_working_folder(&self) -> &Path {
         match &self.plane.config.working_folder {
             WorkingFolder::OfProcess => Path::new("."),

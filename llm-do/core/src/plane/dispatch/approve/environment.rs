@@ -26,15 +26,8 @@ impl Run {
         EnvironmentDigest::new(&json!([folders, server, settings]).to_string())
     }
 
-    #[cfg(feature = "filesystem")]
     fn working_directory(&self) -> String {
         resolved(self.run_working_folder())
-    }
-
-    #[cfg(not(feature = "filesystem"))]
-    #[expect(clippy::unused_self, reason = "with the feature, it is a setting")]
-    fn working_directory(&self) -> String {
-        resolved(Path::new("."))
     }
 }
 
