@@ -319,7 +319,7 @@ pub mod cli {
 pub mod eval {
     #![doc = include_str!("../docs/eval.md")]
 
-    pub use llm_do_core::app::eval::{
+    pub use llm_do_eval::{
         Arguments, CalledTool, Case, Change, Comparison, Dataset, DatasetError, Estimate, EvalError, Evaluation,
         Evaluator, EvaluatorContext, EvaluatorFailure, EvaluatorSpec, Finding, Findings, Kept, KeptError, Latency,
         MetricSummary, NamedFinding, Report, RunRecord, Scalar, Variant, VariantSummary,

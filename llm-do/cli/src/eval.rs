@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
-use llm_do_core::app::eval::{Dataset, EvalError, Evaluation, Evaluator, Kept, Variant};
 use llm_do_core::declare::tool::Effect;
 use llm_do_core::observe::event::ItemKind;
 use llm_do_core::plane::approval::ApprovalMode;
 use llm_do_core::plane::registry::Registry;
 use llm_do_core::session::runtime::{Runtime, RuntimeBuilder};
+use llm_do_eval::{Dataset, EvalError, Evaluation, Evaluator, Kept, Variant};
 use serde_json::json;
 
 use super::args::{EvalCommand, EvalOptions, EvaluateOptions, ReportFormat};
@@ -150,7 +150,7 @@ fn check(registry: &Registry, name: &str, options: &EvaluateOptions) -> Result<(
 }
 
 /// Counts finished runs at a terminal.
-fn progress(of: usize) -> impl Fn(&llm_do_core::app::eval::RunRecord) + Send + Sync {
+fn progress(of: usize) -> impl Fn(&llm_do_eval::RunRecord) + Send + Sync {
     let (finished, is_shown) = (AtomicUsize::new(0), io::stderr().is_terminal());
     move |_| {
         let finished = finished.fetch_add(1, Ordering::Relaxed) + 1;

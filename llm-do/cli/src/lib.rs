@@ -60,12 +60,12 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches};
 use futures_util::FutureExt;
-#[cfg(feature = "eval")]
-use llm_do_core::app::eval::{Arguments as EvaluatorArguments, ByFunction, Evaluator, EvaluatorContext, Findings};
 use llm_do_core::base::error::{BoxError, chain};
 use llm_do_core::base::printable::printable;
 use llm_do_core::plane::registry::Application;
 use llm_do_core::session::runtime::{BuildError, RuntimeBuilder};
+#[cfg(feature = "eval")]
+use llm_do_eval::{Arguments as EvaluatorArguments, ByFunction, Evaluator, EvaluatorContext, Findings};
 
 use self::args::{Arguments, Command};
 use self::flags::Flag;

@@ -1,8 +1,6 @@
 //! Applications of the runtime: the command line, test support, hardening, and built-in toolsets.
 
 pub mod check;
-#[cfg(feature = "eval")]
-pub mod eval;
 pub mod harden;
 #[cfg(feature = "mcp-snapshots")]
 pub mod snapshot;

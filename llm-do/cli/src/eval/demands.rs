@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use llm_do_core::app::eval::Dataset;
 use llm_do_core::base::open_file::folder_or_current;
+use llm_do_eval::Dataset;
 use llm_do_project::{Demand, Digest, Digests, Kind};
 use llm_do_providers::is_registered_by_program;
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use llm_do_core::app::eval::Dataset;
 use llm_do_core::session::runtime::RuntimeBuilder;
+use llm_do_eval::Dataset;
 use llm_do_worker_file::did_you_mean;
 
 use super::Evaluators;

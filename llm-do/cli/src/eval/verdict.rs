@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use llm_do_core::app::eval::{Change, PASSES, Report};
+use llm_do_eval::{Change, PASSES, Report};
 
 use crate::CommandError;
 use crate::args::{EvaluateOptions, Threshold};

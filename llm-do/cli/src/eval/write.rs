@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use llm_do_core::app::eval::Report;
+use llm_do_eval::Report;
 
 use crate::CommandError;
 use crate::args::EvaluateOptions;

@@ -47,7 +47,7 @@ pub fn folder_or_current(folder: &Path) -> &Path {
 /// Opens a file for writing and truncates it, or creates it. On Unix, only its owner can read it.
 ///
 /// A device is opened directly. Opening a pipe blocks until a program reads it.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+pub fn create_private(path: &Path) -> io::Result<File> {
     emptied(private().open(path)?)
 }
 
@@ -74,7 +74,7 @@ fn emptied(file: File) -> io::Result<File> {
 }
 
 /// Opens a file, unless it is a link, which a project may contain. A stream, such as `/dev/stdout`, is opened directly.
-pub(crate) fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     if !is_stream(path) {
         refuse_link(path)?;
         // The file may be replaced with a link after the check.
@@ -105,7 +105,7 @@ pub fn is_stream(path: &Path) -> bool {
 
 /// Removes the permissions of the group and of other users from an open file.
 #[cfg(unix)]
-pub(crate) fn make_private(file: &File) -> io::Result<()> {
+pub fn make_private(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let mode = file.metadata()?.permissions().mode();

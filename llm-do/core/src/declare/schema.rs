@@ -59,7 +59,8 @@ fn drop_item_links(schema: &mut Schema) {
 /// Returns the schema of `T`: draft 2020-12, without titles and `$schema`.
 ///
 /// Titles only repeat names.
-pub(crate) fn of<T: JsonSchema>() -> Value {
+#[must_use]
+pub fn of<T: JsonSchema>() -> Value {
     let mut schema = settings().into_generator().into_root_schema_for::<T>();
     RecursiveTransform(|schema: &mut Schema| drop(schema.remove("title"))).transform(&mut schema);
     schema.into()
