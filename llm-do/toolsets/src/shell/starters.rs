@@ -169,7 +169,7 @@ mod tests {
     use super::super::program::Program;
     use super::{RUNNERS, STARTERS, is_runner, starts_another};
 
-    const PAGE: &str = include_str!("../../../docs/shell.md");
+    const PAGE: &str = include_str!("../../docs/shell.md");
 
     fn words(command: &str) -> Vec<String> {
         command.split(' ').map(str::to_owned).collect()

@@ -4,7 +4,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use llm_do::project::Project;
+use llm_do::project::{Project, WithProject};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -7,6 +7,7 @@ use llm_do::approval::{ApprovalMode, ApprovalScope, Decision};
 use llm_do::context::{InputHandler, InputRequest};
 use llm_do::error::BoxError;
 use llm_do::journal::MemoryJournal;
+use llm_do::mcp::WithMcp;
 use llm_do::{CallContext, Result, Runtime, Value, async_trait, entry, json};
 
 use super::script::Script;

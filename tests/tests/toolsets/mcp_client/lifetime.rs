@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use llm_do::mcp::McpServer;
+use llm_do::mcp::{McpServer, WithMcp};
 use llm_do::testing::ScriptedModel;
 use llm_do::worker::WorkerSpec;
 use llm_do::{Runtime, json};

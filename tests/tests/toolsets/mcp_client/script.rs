@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use llm_do::approval::ApprovalMode;
-use llm_do::mcp::{McpServer, McpTools};
+use llm_do::mcp::{McpServer, McpTools, WithMcp};
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::{Runtime, Value, json};
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use llm_do::approval::{ApprovalMode, Decision, Policy, Rule};
-use llm_do::mcp::McpServer;
+use llm_do::mcp::{McpServer, WithMcp};
 use llm_do::runtime::BuildError;
 use llm_do::testing::ScriptedModel;
 use llm_do::worker::WorkerSpec;
