@@ -19,6 +19,7 @@ mod limits;
 mod property;
 mod rules;
 mod subschemas;
+#[cfg(any(feature = "json-schema", test))]
 mod usable;
 
 use llm_do_providers::modern_schema;
@@ -40,6 +41,7 @@ pub use self::limits::MAX_VALUE_DEPTH;
 pub use self::limits::is_shallow;
 pub(crate) use self::limits::{depth_fault, dismantle};
 pub use self::property::Property;
+#[cfg(any(feature = "json-schema", test))]
 pub use self::usable::UsableSchema;
 
 /// Returns the settings of all schemas of Rust types: draft 2020-12, without `$schema`, and without links to items in the descriptions.

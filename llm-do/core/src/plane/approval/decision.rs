@@ -162,7 +162,7 @@ pub enum WrittenDecision {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "::schemars", rename = "Scope")]
-pub(crate) enum WrittenScope {
+pub enum WrittenScope {
     /// This call only.
     #[default]
     Call,
