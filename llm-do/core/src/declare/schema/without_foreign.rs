@@ -32,7 +32,7 @@ pub(crate) fn schema_fault(_: &Value) -> Option<String> {
 }
 
 /// Returns the error that schemas which do not come from a Rust type require the feature.
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as with the feature")]
+#[must_use]
 pub fn untrusted_schema_fault(_: &Value) -> Option<String> {
     Some("does not come from a Rust type; turn on the feature `json-schema` of `llm-do` to use it".to_owned())
 }
