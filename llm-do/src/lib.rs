@@ -331,8 +331,8 @@ pub mod harden {
     #![doc = include_str!("../docs/hardening.md")]
 
     pub use llm_do_core::app::harden::{
-        Agreement, Answer, Case, Cases, Compared, Ranking, RecordedCalls, Report, Shadow, Summary, Verdict,
-        WorkerUsage, compare, compare_one,
+        Agreement, Answer, Case, Cases, Compared, Gate, Guarantee, HybridStatus, InvalidGuarantee, Judgment, Ranking,
+        RecordedCalls, Report, Shadow, Summary, Verdict, WorkerUsage, compare, compare_one, hybrid_status,
     };
     #[cfg(feature = "script")]
     pub use llm_do_core::app::harden::{

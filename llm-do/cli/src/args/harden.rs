@@ -9,6 +9,7 @@ use clap::Args;
 use llm_do_providers::Money;
 
 use super::RunFilter;
+use super::gate::GateOptions;
 use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
 
@@ -23,27 +24,47 @@ pub(crate) const EXAMPLES: &str = "Examples:
 #[derive(Args, Debug)]
 pub(crate) struct HardenOptions {
     /// The worker's name.
-    #[arg(required_unless_present = "report", conflicts_with = "report")]
+    #[arg(required_unless_present_any = ["report", "status"], conflicts_with_all = ["report", "status"])]
     pub(crate) worker: Option<String>,
     /// The candidate tool; with --approve-all, it may have effects other than `read_only`.
     #[cfg_attr(
         not(feature = "script"),
-        arg(long, value_name = "NAME", required_unless_present = "report", conflicts_with = "report")
+        arg(long, value_name = "NAME", required_unless_present_any = ["report", "status"], conflicts_with_all = ["report", "status"])
     )]
     #[cfg_attr(
         feature = "script",
-        arg(long, value_name = "NAME", required_unless_present_any = ["propose", "report"], conflicts_with_all = ["propose", "report"])
+        arg(long, value_name = "NAME", required_unless_present_any = ["propose", "report", "status"], conflicts_with_all = ["propose", "report", "status"])
     )]
     pub(crate) tool: Option<String>,
     #[cfg(feature = "script")]
     #[command(flatten)]
     pub(crate) propose: ProposeOptions,
-    /// Instead of comparing, rank the workers in the journals by what they cost, with the share that code answered in hybrids.
+    /// Instead of comparing, rank the workers in the journals by what hardening would save: their cost, times the share of calls that code could answer at the gate.
+    ///
+    /// It also shows the share that code answered in hybrids.
     #[arg(long)]
     pub(crate) report: bool,
+    /// Instead of comparing, show the hybrids with a guarantee: who answers, the share that code answered, the bound of its disagreement,
+    /// comparisons, money saved, since when. --journal names the databases of services, and files of --evidence; default: the file of the
+    /// project, or of the current folder.
+    #[arg(long, conflicts_with_all = ["report", "events"])]
+    pub(crate) status: bool,
     /// The journals: files of `--journal`, databases of `serve`, addresses of services, or `restate:NAME`.
-    #[arg(long, value_name = "JOURNAL", required_unless_present = "events", num_args = 1..)]
+    #[cfg_attr(
+        not(feature = "eval"),
+        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "status"], num_args = 1..)
+    )]
+    #[cfg_attr(
+        feature = "eval",
+        arg(long, value_name = "JOURNAL", required_unless_present_any = ["events", "status", "dataset"], num_args = 1..)
+    )]
     pub(crate) journal: Vec<PathBuf>,
+    /// A dataset whose expected outputs are the right answers: they count in place of what the worker answered to equal inputs.
+    #[cfg(feature = "eval")]
+    #[arg(long, value_name = "FILE", conflicts_with = "report")]
+    pub(crate) dataset: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) gate: GateOptions,
     #[command(flatten)]
     pub(crate) runs: RunFilter,
     /// Keep at most this number of distinct inputs, a sample of them if there are more.
@@ -85,7 +106,7 @@ pub(crate) struct HardenOptions {
 pub(crate) struct ProposeOptions {
     /// Have a model write a script in place of the worker, and measure it on recorded cases that the model has not seen.
     ///
-    /// Writes NAME.py, if a script is good enough, and the report NAME.propose.md and NAME.propose.json. The script may call the tools of
+    /// Writes NAME.py, if a script passes the gate of --agreement, --confidence and --coverage, and the report NAME.propose.md and NAME.propose.json. The script may call the tools of
     /// the worker that are `effect = read_only`.
     #[arg(long, conflicts_with = "report")]
     pub(crate) propose: bool,

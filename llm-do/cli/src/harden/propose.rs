@@ -31,13 +31,13 @@ pub(super) fn propose(
 ) -> Result<(), CommandError> {
     let (builder, settings) = configured(builder, options, runs_projects)?;
     let builder = settings.add_batch(settings.add_model(builder));
-    let cases = cases(worker, options)?;
     let proposer = proposer(worker, options);
     let files = ProposalFiles::new(options, proposer.script_name());
     let folder = files.open()?;
     let token = builder.cancellation_token();
     let mut builder = proposer.prepared(builder);
     let registry = project::collect(&mut builder)?;
+    let cases = cases(worker, options, &registry)?;
     let proposal = block_on(&token, proposer.propose_on(builder, registry, &cases))?.map_err(failure)?;
     files.write(&folder, &proposal)?;
     if options.json {
@@ -45,14 +45,17 @@ pub(super) fn propose(
     } else {
         print(proposal.report.to_string().trim_end())?;
     }
-    match proposal.script {
-        Some(_) => Ok(()),
-        None => Err(CommandError::Error(format!("no script for `{worker}` was good enough"))),
+    if proposal.script.is_some() {
+        return Ok(());
     }
+    let faults = proposal.report.chosen.map(|chosen| chosen.judgment.faults.join("; "));
+    let why = faults.map(|faults| format!(": {faults}")).unwrap_or_default();
+    Err(CommandError::Error(format!("no script for `{worker}` was good enough{why}")))
 }
 
 fn proposer(worker: &str, options: &HardenOptions) -> Proposer {
     let proposer = Proposer::new(worker).attempts(options.propose.attempts.get()).agreement(agreement(options));
+    let proposer = proposer.gate(options.gate.gate());
     let proposer = match &options.propose.name {
         Some(name) => proposer.name(name),
         None => proposer,

@@ -154,6 +154,8 @@ pub struct FunctionTool {
     too_deep: Vec<&'static str>,
     pub(crate) decode: Arc<DecodeValue>,
     pub(crate) acts: Acts,
+    /// The version of its code, if it is known.
+    pub(crate) version: Option<String>,
     /// The identity of the server that runs it, with the server's definition of the tool; `None` for other tools.
     pub(crate) server: Option<Arc<str>>,
     /// The script that implements it, if any.
@@ -237,6 +239,7 @@ impl FunctionTool {
             too_deep: Vec::new(),
             decode,
             acts: Acts::Either,
+            version: None,
             server: None,
             #[cfg(feature = "script")]
             script: None,
@@ -323,6 +326,13 @@ impl FunctionTool {
     /// Sets the tools and toolsets that it may call, by name. Default: all items of the runtime.
     pub fn toolsets(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.toolsets = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the version of its code, such as a digest. Default: that of the program. When it changes, the evidence of a
+    /// [guarantee](crate::session::runtime::RuntimeBuilder::guarantee) starts again.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
         self
     }
 
