@@ -1,5 +1,6 @@
 //! The context of a running tool, worker or entry, which is passed down the call tree.
 
+mod acted;
 mod ask;
 mod callers;
 mod dry_run;

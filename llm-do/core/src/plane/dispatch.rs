@@ -41,6 +41,8 @@ use tokio_util::task::TaskTracker;
 pub(crate) use self::hybrid::Hybrids;
 #[cfg(feature = "serve")]
 pub(crate) use self::journal::{may_repeat_effects, without_content};
+#[cfg(feature = "script")]
+pub(crate) use self::journal::recorded_outcome_only;
 pub use self::journal::{recorded_outcome, unknown_calls};
 use self::pipeline::CallResult;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};

@@ -57,6 +57,9 @@ pub enum CodeAnswer {
     Abstained,
     /// The code failed, or returned a value that is invalid for the worker.
     Failed,
+    /// The code abstained or failed after a call with an effect, which the worker might repeat: so the worker does not answer, and its call
+    /// fails.
+    Stopped,
 }
 
 /// What decided whether a call may run.

@@ -221,7 +221,7 @@ pub enum EventKind {
     Hybrid {
         /// The tool that answers first.
         tool: String,
-        /// Whether it answered; otherwise the worker does.
+        /// Whether it answered; otherwise the worker does, or its call fails.
         answer: CodeAnswer,
         /// Why it did not answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]

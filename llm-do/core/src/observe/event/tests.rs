@@ -321,7 +321,8 @@ fn of_hardening(kind: &EventKind) -> BoxedStrategy<EventKind> {
             .prop_map(|(worker, disagree, of)| EventKind::Drifted { worker, disagree, of })
             .boxed(),
         EventKind::Hybrid { .. } => {
-            let answer = of([CodeAnswer::Answered, CodeAnswer::Compared, CodeAnswer::Abstained, CodeAnswer::Failed]);
+            let answers = [CodeAnswer::Answered, CodeAnswer::Compared, CodeAnswer::Abstained];
+            let answer = of([answers.as_slice(), &[CodeAnswer::Failed, CodeAnswer::Stopped]].concat());
             (text(), answer, maybe())
                 .prop_map(|(tool, answer, reason)| EventKind::Hybrid { tool, answer, reason })
                 .boxed()

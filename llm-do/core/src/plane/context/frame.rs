@@ -104,6 +104,8 @@ pub(crate) struct CallExtras {
     pub(crate) pieces: Option<Arc<Pieces>>,
     /// What is known of it if it is in the background.
     pub(crate) in_background: Option<InBackground>,
+    /// Set if a tool is asked before the worker, which must not repeat what the tool has changed.
+    pub(crate) answers_first: OnceLock<()>,
     /// How many of its calls in the background may run.
     pub(crate) permits: OnceLock<Arc<Semaphore>>,
     /// The pauses while the run waited for people; only in the frame of its user.
@@ -122,6 +124,9 @@ pub(crate) struct SideEffects {
     pub(crate) thread_changes: LazyMutex<Vec<Arc<ThreadChange>>>,
     /// The code of a model that ran in it.
     pub(crate) ran_code: OnceLock<String>,
+    /// The tools whose calls inside it may have changed something, by name; known only where [`answers_first`](CallExtras::answers_first) is set
+    /// in it or in a caller.
+    pub(crate) acted: LazyMutex<Vec<Arc<str>>>,
 }
 
 /// The code that the model of a code-mode worker has run.

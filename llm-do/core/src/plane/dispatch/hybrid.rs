@@ -3,6 +3,7 @@
 mod guaranteed;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use llm_do_bounds::Guarantee;
 use llm_do_providers::{Message, ResponsePart};
@@ -10,6 +11,7 @@ use llm_do_worker_file::did_you_mean;
 use serde_json::{Value, json};
 
 use self::guaranteed::{Comparison, Guaranteed, note_code};
+use super::pipeline::Call;
 use super::{Run, signature};
 use crate::base::error::{CallError, chain};
 use crate::declare::schema::{OutputShape, WRAPPER};
@@ -18,6 +20,7 @@ use crate::observe::event::{Caller, CodeAnswer, EventKind, ItemKind};
 use crate::plane::context::{CallContext, GivenArguments};
 use crate::plane::declared::Callee;
 use crate::plane::definition::RenderPrompt;
+use crate::plane::function_tool::Acts;
 use crate::plane::registry::{Registered, Registry, WorkerPlan};
 
 /// The tools that answer first, by the name of their worker.
@@ -149,6 +152,7 @@ async fn ask(
     may_answer: bool,
 ) -> Result<Option<ToolReturn>, CallError> {
     let given = GivenArguments::Value(arguments.clone());
+    ctx.set_answers_first();
     let (returned, answer, reason) = match ctx.dispatch(Callee::First(tool), given, Caller::Code).await {
         Ok(returned) => check(returned, plan.shape()),
         // The worker might repeat an effect that has already happened.
@@ -156,9 +160,39 @@ async fn ask(
         Err(error) if error.is_unsure() => (None, CodeAnswer::Abstained, Some(chain(&error))),
         Err(error) => (None, CodeAnswer::Failed, Some(chain(&error))),
     };
+    let acted = if returned.is_none() { acted_inside(ctx, tool) } else { None };
+    if let Some(acted) = acted {
+        let reason = reason.unwrap_or_default();
+        let stopped = stopped(ctx, tool, &acted, &reason);
+        ctx.emit(|| EventKind::Hybrid { tool: tool.to_owned(), answer: CodeAnswer::Stopped, reason: Some(reason) });
+        return Err(stopped);
+    }
     let answer = if returned.is_some() && !may_answer { CodeAnswer::Compared } else { answer };
     ctx.emit(|| EventKind::Hybrid { tool: tool.to_owned(), answer, reason });
     Ok(returned)
+}
+
+/// Notes a call that may change something itself, for the hybrids whose code makes it.
+pub(super) fn note_effect(call: &Call<'_>) {
+    let tool: &Registered = &call.tool;
+    let may_act = tool.kind() == ItemKind::Tool && tool.acts() != Acts::InCalls;
+    if may_act && tool.effect() != Effect::ReadOnly {
+        call.ctx.note_acted(&tool.name);
+    }
+}
+
+/// Returns the first tool whose call may have changed something in the attempt of a hybrid. What the tool that answers first does itself does
+/// not count: it abstains or fails only if it has changed nothing.
+fn acted_inside(ctx: &CallContext, first: &str) -> Option<Arc<str>> {
+    ctx.acted().into_iter().find(|tool| **tool != *first)
+}
+
+/// Returns the error of a call whose code stopped after an effect. It has only the text of the cause: it is itself no abstention.
+fn stopped(ctx: &CallContext, first: &str, acted: &str, reason: &str) -> CallError {
+    let text = format!(
+        "`{first}` stopped after a call of `{acted}`, which has an effect that the worker might repeat, so the worker does not answer: {reason}"
+    );
+    CallError::Failed { tool: ctx.name().to_owned(), source: text.into() }
 }
 
 /// Returns the fault of a tool that changes something: a call that is compared would do so beside the worker.

@@ -12,6 +12,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 pub use self::call_record::recorded_outcome;
+#[cfg(feature = "script")]
+pub(crate) use self::call_record::recorded_outcome_only;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::outcome::{OwnEnd, WRAPPER as OUTCOME};
 pub(super) use self::retry::retry;
@@ -131,7 +133,7 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
 
 /// Restores the effects of a recorded call on its run, and returns its result.
 fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
-    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, label, .. } =
+    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, label, acted, .. } =
         record;
     // The usage of guards of a root call is part of the run's usage, which is already counted then.
     let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
@@ -144,6 +146,7 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
         // Later code of the worker finds its variables.
         caller.frame().extras_or_default().code.replayed.get_or_default().push(code);
     }
+    acted.iter().for_each(|tool| ctx.note_acted(tool));
     if !read.is_empty() || !label.is_trusted() {
         ctx.origin_notes().set_replayed(read);
         ctx.origin_notes().join(label);
@@ -198,8 +201,9 @@ async fn run_for_record(
     let notes = ctx.frame().extras().map(|extras| &extras.origins);
     let read = notes.map(OriginNotes::through).unwrap_or_default();
     let label = notes.map(OriginNotes::label).unwrap_or_default();
+    let acted = ctx.acted();
     let record = CallRecord::new(outcome, causes);
-    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, label, ..record })
+    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, label, acted, ..record })
 }
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.

@@ -11,7 +11,7 @@ use super::perform::perform;
 use super::report::{OpenCall, refuse};
 use super::unknown::Settled;
 use super::{
-    Run, approve, background, deep, dry_run, find, guard, instances, journal, limits, origins, report, shadow,
+    Run, approve, background, deep, dry_run, find, guard, hybrid, instances, journal, limits, origins, report, shadow,
 };
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
@@ -184,6 +184,7 @@ async fn run_admitted(call: &mut Call<'_>, prepared: Prepared) -> CallResult {
     };
     limits::start(call);
     report::start(call, &prepared);
+    hybrid::note_effect(call);
     let read = origins::begin(call, &prepared);
     let result = Next(&WRAPPERS).run(call, prepared).await;
     if let Some(read) = read {

@@ -113,7 +113,7 @@ const HANDLERS = {
     call.remarks.push({ time, text: `Shadow ${event.worker} disagreed in ${event.disagree} of ${event.of} comparisons` });
   },
   hybrid(call, event, time) {
-    const did = { answered: "answered in place of the model", compared: "answered, and is compared with the model", abstained: "left the answer to the model", failed: "failed, so the model answers" };
+    const did = { answered: "answered in place of the model", compared: "answered, and is compared with the model", abstained: "left the answer to the model", failed: "failed, so the model answers", stopped: "stopped after a call with an effect, so the model does not answer" };
     addText(call, "remarks", { time, text: `Tool ${event.tool} ${did[event.answer] ?? event.answer}${event.reason ? `: ${event.reason}` : ""}` });
   },
   guarantee(call, event, time) {

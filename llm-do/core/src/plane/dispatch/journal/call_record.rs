@@ -47,6 +47,9 @@ pub(super) struct CallRecord {
     /// The join of what it had read.
     #[serde(default, skip_serializing_if = "Label::is_trusted")]
     pub(super) label: Label,
+    /// The tools whose calls in it may have changed something, in a hybrid, so that the worker does not repeat them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) acted: Vec<Arc<str>>,
 }
 
 /// The nesting depth of a result inside its record.
@@ -104,15 +107,34 @@ impl CallRecord {
         // Only the causes of a failure are retried.
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());
-        let (approved, threads, read) = (Vec::new(), Vec::new(), Vec::new());
+        let (approved, threads, read, acted) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (ran_code, label) = (None, Label::Trusted);
-        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code, read, label }
+        Self {
+            outcome,
+            causes,
+            usage: None,
+            created_workers,
+            user_messages,
+            approved,
+            threads,
+            ran_code,
+            read,
+            label,
+            acted,
+        }
     }
 }
 
 /// Returns a digest of a root call's record; it distinguishes the effects that follow different records.
 pub(super) fn digest_of(record: &CallRecord) -> String {
     digest(&serde_json::to_value(record).unwrap_or_default())
+}
+
+/// Returns the record of a call without its effects on the session: only its result or its error. `None` if it is no record of a call.
+#[cfg(feature = "script")]
+pub(crate) fn recorded_outcome_only(value: Value) -> Option<Value> {
+    let record: CallRecord = serde_json::from_value(value).ok()?;
+    serde_json::to_value(CallRecord::new(record.outcome, Vec::new())).ok()
 }
 
 /// Returns the outcome of a recorded call of `tool`: the value of a [`Call`](StepKind::Call) or [`Result`](StepKind::Result) step.
