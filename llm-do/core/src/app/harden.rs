@@ -4,6 +4,8 @@ mod cases;
 mod compare;
 mod gate;
 #[cfg(feature = "script")]
+mod paths;
+#[cfg(feature = "script")]
 mod propose;
 mod ranking;
 mod recorded;
@@ -15,8 +17,11 @@ pub use self::cases::{Answer, Case, Cases};
 pub use self::compare::{Compared, Report, Summary, Verdict, compare, compare_one};
 pub use self::gate::{Gate, Judgment};
 #[cfg(feature = "script")]
+pub use self::paths::{CallPath, Runs};
+#[cfg(feature = "script")]
 pub use self::propose::{
-    Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,
+    Attempt, ChangedResults, Chosen, Contradiction, Parts, PathScore, Proposal, ProposalEnd, ProposalReport,
+    ProposeError, Proposer, Score,
 };
 pub use self::ranking::{Ranking, WorkerUsage};
 pub use self::recorded::RecordedCalls;

@@ -39,10 +39,10 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::hybrid::Hybrids;
-#[cfg(feature = "serve")]
-pub(crate) use self::journal::{may_repeat_effects, without_content};
 #[cfg(feature = "script")]
 pub(crate) use self::journal::recorded_outcome_only;
+#[cfg(feature = "serve")]
+pub(crate) use self::journal::{may_repeat_effects, without_content};
 pub use self::journal::{recorded_outcome, unknown_calls};
 use self::pipeline::CallResult;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};

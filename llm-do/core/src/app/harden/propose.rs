@@ -1,6 +1,8 @@
 //! Lets a model write a script for a worker, and measures the script on cases that the model has not seen.
 
 mod candidate;
+mod evidence;
+mod replay;
 mod report;
 mod request;
 mod rust;
@@ -8,7 +10,9 @@ mod score;
 mod search;
 mod split;
 mod switch_on;
+mod tape;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,12 +20,15 @@ use llm_do_providers::Money;
 use llm_do_worker_file::did_you_mean;
 use serde_json::{Value, json};
 
-pub use self::report::{Attempt, Chosen, Parts, ProposalEnd, ProposalReport};
+use self::candidate::Scope;
+use self::evidence::Evidence;
+pub use self::replay::ChangedResults;
+pub use self::report::{Attempt, Chosen, Parts, PathScore, ProposalEnd, ProposalReport};
 pub use self::score::Score;
 use self::search::ScriptSearch;
 pub use self::split::Contradiction;
-use self::split::Split;
-use super::{Cases, Gate};
+use self::split::{RunSplit, Split};
+use super::{Cases, Gate, RecordedCalls, Runs};
 use crate::base::agreement::Agreement;
 use crate::base::error::BoxError;
 use crate::declare::tool::Effect;
@@ -140,6 +147,14 @@ pub enum ProposeError {
         /// The name.
         name: String,
     },
+    /// The name is that of an entry in Rust, whose calls are code already.
+    #[error("`{name}` is an entry in Rust, so its calls are code already{hint}")]
+    EntryIsCode {
+        /// The name.
+        name: String,
+        /// The workers that it may call, as a suggestion that begins with `: `, or an empty text.
+        hint: String,
+    },
     /// There are no cases to show to the model.
     #[error("too few cases of `{worker}`: of {cases} usable ones, none can be shown to a model; record more runs")]
     TooFewCases {
@@ -147,6 +162,14 @@ pub enum ProposeError {
         worker: String,
         /// The number of cases whose results agree with each other.
         cases: usize,
+    },
+    /// There are no runs to show to the model.
+    #[error("too few runs of `{worker}`: of {runs} usable ones, none can be shown to a model; record more runs")]
+    TooFewRuns {
+        /// The worker's name.
+        worker: String,
+        /// The number of distinct runs with a result.
+        runs: usize,
     },
     /// Two tools of the worker would have the same name in a script.
     #[error("the tools of the worker cannot be functions of a script: {}", .0.join("; "))]
@@ -231,6 +254,25 @@ impl Proposer {
         self.propose_on(builder, registry, cases).await
     }
 
+    /// Lets the model write scripts that make the calls of a worker that orchestrates, and returns the best one with its report.
+    ///
+    /// The runs are split like cases: of ten, the model sees three, two select, and five are held back. It gets the paths that recur, the values by which they
+    /// part, and runs of each. Each script is replayed: recorded results answer its calls, and no tool runs. It agrees with a run if it makes
+    /// the same calls with the same arguments and returns the same result, where calls that only read may have another order between two calls
+    /// with an effect. It may abstain before the first call with an effect; after it, an abstention is a disagreement.
+    ///
+    /// Runs in which it agrees are replayed with changed results too: with a text that no run has in place of one that is a choice, such as a
+    /// status, and with failed calls. A script is refused if it then goes on as on another path, instead of abstaining.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ProposeError`] if no script could be requested, or on cancellation.
+    pub async fn propose_paths(&self, builder: RuntimeBuilder, runs: &Runs) -> Result<Proposal, ProposeError> {
+        let mut builder = self.prepared(builder);
+        let registry = builder.collect()?;
+        self.propose_paths_on(builder, registry, runs).await
+    }
+
     /// Returns the name of the script's function.
     #[doc(hidden)]
     #[must_use]
@@ -267,13 +309,62 @@ impl Proposer {
             let usable = split.selecting.len() + split.held_back.len();
             return Err(ProposeError::TooFewCases { worker: self.worker.clone(), cases: usable });
         }
-        let subject = Subject::new(&self.name, &worker, &registry)?;
-        ScriptProcess::check(self.interpreter.as_deref()).await.map_err(ProposeError::Interpreter)?;
         let recorded = cases.calls(builder.price_table());
+        self.search(builder, &registry, &worker, &Evidence::Cases(split), recorded).await
+    }
+
+    /// Proposes a script for runs with a registry that was collected from a [prepared](Self::prepared) builder.
+    #[doc(hidden)]
+    pub async fn propose_paths_on(
+        &self,
+        builder: RuntimeBuilder,
+        registry: Registry,
+        runs: &Runs,
+    ) -> Result<Proposal, ProposeError> {
+        let worker = Arc::clone(self.orchestrator_in(&registry)?);
+        let tools = candidate::allowed(&registry, &worker, Scope::Calls).into_iter();
+        let reads: BTreeSet<_> =
+            tools.filter(|tool| tool.effect() == Effect::ReadOnly).map(|tool| Arc::clone(&tool.name)).collect();
+        let split = RunSplit::new(runs, reads);
+        if split.shown.is_empty() {
+            return Err(ProposeError::TooFewRuns { worker: self.worker.clone(), runs: split.all().count() });
+        }
+        let recorded = runs.usage(builder.price_table());
+        let evidence = Evidence::of_runs(split, &worker, &registry);
+        self.search(builder, &registry, &worker, &evidence, recorded).await
+    }
+
+    /// Has scripts written and measured.
+    async fn search(
+        &self,
+        builder: RuntimeBuilder,
+        registry: &Registry,
+        worker: &Registered,
+        evidence: &Evidence<'_>,
+        recorded: RecordedCalls,
+    ) -> Result<Proposal, ProposeError> {
+        let subject = Subject::new(&self.name, worker, registry, evidence.scope())?;
+        ScriptProcess::check(self.interpreter.as_deref()).await.map_err(ProposeError::Interpreter)?;
         let builder = builder.without_journal_and_shadows();
-        let mut search = ScriptSearch::new(self, &split, &worker, &registry, &builder)?;
+        let mut search = ScriptSearch::new(self, evidence, worker, registry, &builder)?;
         let end = search.run(&subject).await?;
         search.finish(end, recorded).await
+    }
+
+    /// Returns the worker whose calls a script makes; an entry in Rust has none that a model chooses.
+    fn orchestrator_in<'a>(&self, registry: &'a Registry) -> Result<&'a Arc<Registered>, ProposeError> {
+        let entry = registry.get(&self.worker).filter(|item| item.kind() == ItemKind::Entry);
+        let Some(entry) = entry else { return self.worker_in(registry) };
+        let callees = entry.declared.iter().flat_map(|declared| declared.iter());
+        let workers =
+            callees.filter_map(|tool| registry.get(&tool.tool)).filter(|item| item.kind() == ItemKind::Worker);
+        let names: Vec<_> = workers.map(|worker| format!("`{}`", worker.name())).collect();
+        let hint = if names.is_empty() {
+            String::new()
+        } else {
+            format!(": name a worker that it calls, {}", names.join(", "))
+        };
+        Err(ProposeError::EntryIsCode { name: self.worker.clone(), hint })
     }
 
     fn worker_in<'a>(&self, registry: &'a Registry) -> Result<&'a Arc<Registered>, ProposeError> {
@@ -298,14 +389,18 @@ struct Subject<'a> {
     instructions: &'a str,
     /// The tools that the script may call, as Python functions.
     tools: String,
+    /// Their names.
+    names: Vec<Arc<str>>,
 }
 
 impl<'a> Subject<'a> {
-    fn new(name: &'a str, worker: &'a Registered, registry: &Registry) -> Result<Self, ProposeError> {
+    fn new(name: &'a str, worker: &'a Registered, registry: &Registry, scope: Scope) -> Result<Self, ProposeError> {
         let parameters = Arc::new(candidate::parameters(worker));
         let own = ScriptCallee { shown: name.into(), parameters, ..worker.as_callee(&worker.name) };
-        let tools = candidate::allowed(registry, worker).into_iter().map(|tool| tool.as_callee(&tool.name)).collect();
+        let allowed = candidate::allowed(registry, worker, scope);
+        let tools = allowed.iter().map(|tool| tool.as_callee(&tool.name)).collect();
         Ok(Self {
+            names: allowed.iter().map(|tool| Arc::clone(&tool.name)).collect(),
             name,
             signature: stubs(vec![own]).map_err(ProposeError::Tools)?,
             description: worker.description(),

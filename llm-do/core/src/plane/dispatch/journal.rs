@@ -133,8 +133,19 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
 
 /// Restores the effects of a recorded call on its run, and returns its result.
 fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
-    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, label, acted, .. } =
-        record;
+    let CallRecord {
+        outcome,
+        usage,
+        created_workers,
+        user_messages,
+        approved,
+        threads,
+        ran_code,
+        read,
+        label,
+        acted,
+        ..
+    } = record;
     // The usage of guards of a root call is part of the run's usage, which is already counted then.
     let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
     if let Some(used) = usage.filter(|_| !is_counted()) {

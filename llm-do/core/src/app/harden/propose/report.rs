@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::super::{Judgment, RecordedCalls};
+use super::replay::ChangedResults;
 use super::score::Score;
 use super::split::Contradiction;
 use crate::base::usage::RunUsage;
@@ -101,10 +102,34 @@ pub struct Chosen {
     pub held_back: Score,
     /// The score on the inputs that would be held back, but to which the worker gave several answers: each answer counts as a disagreement.
     pub contradicting: Score,
+    /// How it does when results of calls are changed, in held-back runs; of proposals for [runs](super::super::Runs).
+    #[serde(skip_serializing_if = "is_empty")]
+    pub changed: ChangedResults,
+    /// The score on each path; of proposals for [runs](super::super::Runs).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathScore>,
     /// The decision of the gate.
     pub judgment: Judgment,
     /// The mean time of a call on the held-back cases, in milliseconds.
     pub milliseconds: f64,
+}
+
+/// How a script does on one path of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PathScore {
+    /// The names of what was called, in order; a name with `+` was called several times in a row.
+    pub calls: Vec<String>,
+    /// The number of runs, in all parts.
+    pub runs: usize,
+    /// Whether the path is so rare that a script may leave it to the worker.
+    pub is_rare: bool,
+    /// The score on the held-back runs.
+    pub held_back: Score,
+}
+
+fn is_empty(changed: &ChangedResults) -> bool {
+    changed.tries == 0
 }
 
 /// Formats the report as Markdown.
@@ -201,6 +226,7 @@ impl ProposalReport {
         if held_back.cases() > 0 {
             writeln!(f, "A call takes {milliseconds:.2} ms, and asks no model.\n")?;
         }
+        write_paths(f, chosen)?;
         self.write_recorded(f)
     }
 
@@ -237,6 +263,23 @@ impl ProposalReport {
         }
         Ok(())
     }
+}
+
+/// Writes how the script does on each path, and with changed results.
+fn write_paths(f: &mut fmt::Formatter<'_>, chosen: &Chosen) -> fmt::Result {
+    if chosen.paths.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "| path | runs | held back |\n|---|---|---|")?;
+    for PathScore { calls, runs, is_rare, held_back } in &chosen.paths {
+        let calls = if calls.is_empty() { "no calls".to_owned() } else { code(&calls.join(" → ").replace('|', "/")) };
+        let rare = if *is_rare { " (rare)" } else { "" };
+        writeln!(f, "| {calls}{rare} | {runs} | {held_back} |")?;
+    }
+    let ChangedResults { tries, misled, examples, .. } = &chosen.changed;
+    writeln!(f, "\nWith a changed result of a call, it was misled in {misled} of {tries} tries.\n")?;
+    examples.iter().try_for_each(|example| writeln!(f, "- {}", code(example)))?;
+    if examples.is_empty() { Ok(()) } else { writeln!(f) }
 }
 
 fn write_attempt(f: &mut fmt::Formatter<'_>, number: usize, attempt: &Attempt) -> fmt::Result {

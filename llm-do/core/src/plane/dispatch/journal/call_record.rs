@@ -130,7 +130,7 @@ pub(super) fn digest_of(record: &CallRecord) -> String {
     digest(&serde_json::to_value(record).unwrap_or_default())
 }
 
-/// Returns the record of a call without its effects on the session: only its result or its error. `None` if it is no record of a call.
+/// Returns the record of a call without its effects on the session: only its result or its error. `None` if it is not one.
 #[cfg(feature = "script")]
 pub(crate) fn recorded_outcome_only(value: Value) -> Option<Value> {
     let record: CallRecord = serde_json::from_value(value).ok()?;
