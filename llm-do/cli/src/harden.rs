@@ -1,10 +1,13 @@
 //! `harden`: compares a candidate tool with the recorded results of a worker.
 
+mod learn;
 #[cfg(feature = "script")]
 mod propose;
 mod report;
 mod status;
 
+use std::io;
+use std::path::Path;
 use std::pin::pin;
 
 use futures_util::{StreamExt, stream};
@@ -22,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::HardenOptions;
 use super::config::{Set, Settings};
+use super::out_folder::OutFolder;
 use super::run::block_on;
 use super::{CommandError, print, print_json, recorded};
 
@@ -36,6 +40,9 @@ pub(super) fn harden(
     options: &HardenOptions,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
+    if let Some([name, input]) = options.learn.explain.as_deref() {
+        return learn::explain(builder, (name, input), options, runs_projects);
+    }
     if options.status {
         return status::status(options);
     }
@@ -43,6 +50,7 @@ pub(super) fn harden(
         (Some(worker), Some(tool)) if !options.report => {
             compare(builder, &Pair { worker, tool }, options, runs_projects)
         }
+        (Some(worker), None) if options.learn.learn => learn::learn(builder, worker, options, runs_projects),
         #[cfg(feature = "script")]
         (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
         // clap requires both without `--report`.
@@ -140,6 +148,28 @@ fn label(cases: &mut Cases, options: &HardenOptions, registry: &Registry) -> Res
 #[expect(clippy::unnecessary_wraps, reason = "the signature that datasets need")]
 fn label(_: &mut Cases, _: &HardenOptions, _: &Registry) -> Result<(), CommandError> {
     Ok(())
+}
+
+/// Opens the folder of a candidate; fails before anything is computed or paid if a new file exists, or another cannot be replaced.
+fn open_for<'a>(
+    path: &Path,
+    new: impl IntoIterator<Item = &'a String>,
+    replaced: [&String; 2],
+) -> Result<OutFolder, CommandError> {
+    let mut files = new.into_iter().map(|name| path.join(name));
+    if let Some(file) = files.find(|file| file.symlink_metadata().is_ok()) {
+        let file = file.display();
+        return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
+    }
+    let folder = OutFolder::open(path).map_err(|error| fault(path, &error))?;
+    for name in replaced {
+        folder.existing(name).map_err(|error| fault(&path.join(name), &error))?;
+    }
+    Ok(folder)
+}
+
+fn fault(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Error(format!("cannot write {}: {error}", path.display()))
 }
 
 fn agreement(options: &HardenOptions) -> Agreement {

@@ -677,6 +677,28 @@ refused: it answers 3 of 3 cases (100 %), and where it answers, at least 1.6 % a
 }
 
 #[test]
+fn evidence_of_a_guarantee_is_kept_between_runs_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("evidence.json");
+    let file = path.to_str().unwrap();
+    let status = ["harden", "--status", "--journal", file];
+    fails(&status, 2, "the file does not exist");
+    let hybrid = ["--hybrid", "greet=greet_by_rule", "--guarantee", "greet=0.1@0.9", "--evidence", file];
+    for name in ["Ann", "Bob", "Cid"] {
+        let output = app(&[&["run", "--tool", "greet"][..], &hybrid, &[name]].concat());
+        assert_eq!(stdout(&output), "Hello!\n", "{}", stderr(&output));
+    }
+    let shown = stdout(&app(&status));
+    let row = shown.lines().nth(1).unwrap_or_default();
+    assert!(row.starts_with("greet   greet_by_rule  worker"), "{shown}");
+    assert!(row.contains("0 of 3 (0 %)") && row.contains("10 % at 90 %") && row.contains("1 of 3"), "{shown}");
+    let json: Value = serde_json::from_str(&stdout(&app(&[&status[..], &["--json"]].concat()))).unwrap();
+    assert_eq!((&json["holds"], &json["comparisons"]), (&false.into(), &3.into()));
+    fails(&["run", "--tool", "greet", "--guarantee", "greet=2", "Ann"], 2, "invalid disagreement 2");
+    fails(&["harden", "--status", "--journal", "http://127.0.0.1:1"], 2, "at `/hybrids`");
+}
+
+#[test]
 fn harden_needs_approve_all_for_a_candidate_with_effects() {
     let (_folder, _, journal) = journal();
     greetings(&journal, &["Ann"]);

@@ -316,7 +316,8 @@ async fn recorded(
 #[tokio::test]
 async fn the_ranking_estimates_what_code_could_answer_at_the_bound_of_the_gate() {
     let many = || (0..200).map(|number| format!("a note of {}", if number % 2 == 0 { "Ann" } else { "Bob" })).collect();
-    let (by_name, at_random): (fn(u32) -> u32, fn(u32) -> u32) = (|at| 30 + at % 2, |at| at * 7919 % 90);
+    let by_name: fn(u32) -> u32 = |at| 30 + at % 2;
+    let at_random: fn(u32) -> u32 = |at| at * 7919 % 90;
     for (answer, is_possible) in [(by_name, true), (at_random, false)] {
         let mut ranking = Ranking::new(["age"]);
         ranking.add(recorded("m", many(), answer).await.records(), &prices());

@@ -1,6 +1,8 @@
 //! Tools as values, which a program adds to a runtime when it is built.
 
 mod alias;
+#[cfg(feature = "learn")]
+mod learned_tool;
 #[cfg(feature = "script")]
 mod script_tool;
 mod subtask_tool;
@@ -17,6 +19,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use self::alias::Alias;
+#[cfg(feature = "learn")]
+pub use self::learned_tool::{LearnedFault, LearnedTool};
 #[cfg(feature = "script")]
 pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;
@@ -158,6 +162,9 @@ pub struct FunctionTool {
     pub(crate) version: Option<String>,
     /// The identity of the server that runs it, with the server's definition of the tool; `None` for other tools.
     pub(crate) server: Option<Arc<str>>,
+    /// What was learned, if that implements it.
+    #[cfg(feature = "learn")]
+    pub(crate) learned: Option<Arc<llm_do_learn::Learned>>,
     /// The script that implements it, if any.
     #[cfg(feature = "script")]
     pub(crate) script: Option<Arc<Script>>,
@@ -241,6 +248,8 @@ impl FunctionTool {
             acts: Acts::Either,
             version: None,
             server: None,
+            #[cfg(feature = "learn")]
+            learned: None,
             #[cfg(feature = "script")]
             script: None,
             #[cfg(feature = "script")]

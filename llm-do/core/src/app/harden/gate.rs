@@ -90,6 +90,12 @@ impl Gate {
         Self { coverage: between("coverage", share), ..self }
     }
 
+    /// Returns the share of agreement, the confidence and the coverage.
+    #[cfg(feature = "learn")]
+    pub(super) fn shares(&self) -> [f64; 3] {
+        [self.agreement, self.confidence, self.coverage]
+    }
+
     /// Judges a candidate by how it did in cases that neither it nor the choice of it has seen.
     #[must_use]
     pub fn judge(&self, summary: &Summary) -> Judgment {

@@ -28,6 +28,7 @@ pub use self::score::Score;
 use self::search::ScriptSearch;
 pub use self::split::Contradiction;
 use self::split::{RunSplit, Split};
+use super::signature::parameters;
 use super::{Cases, Gate, RecordedCalls, Runs};
 use crate::base::agreement::Agreement;
 use crate::base::error::BoxError;
@@ -395,7 +396,7 @@ struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     fn new(name: &'a str, worker: &'a Registered, registry: &Registry, scope: Scope) -> Result<Self, ProposeError> {
-        let parameters = Arc::new(candidate::parameters(worker));
+        let parameters = Arc::new(parameters(worker));
         let own = ScriptCallee { shown: name.into(), parameters, ..worker.as_callee(&worker.name) };
         let allowed = candidate::allowed(registry, worker, scope);
         let tools = allowed.iter().map(|tool| tool.as_callee(&tool.name)).collect();

@@ -151,7 +151,9 @@ impl Ranking {
     #[must_use]
     pub fn workers(&self) -> Vec<WorkerUsage> {
         let mut workers: Vec<_> = self.workers.values().cloned().map(with_saved).collect();
-        workers.iter_mut().for_each(|worker| self.estimate(worker));
+        for worker in &mut workers {
+            self.estimate(worker);
+        }
         let rank = |worker: &WorkerUsage| {
             (worker.could_save.picodollars(), worker.cost.known.picodollars(), worker.usage.total_tokens())
         };
@@ -244,7 +246,9 @@ impl JournalRanking {
             counts.asking += 1;
             counts.asked.usage += usage;
             counts.asked.cost += cost;
-            outcome.iter().for_each(|outcome| counts.latest.add(&record.input, outcome));
+            if let Some(outcome) = &outcome {
+                counts.latest.add(&record.input, outcome);
+            }
         } else {
             counts.by_code += u64::from(matches!(outcome, Some(Outcome::Result(_))));
         }

@@ -66,11 +66,11 @@ impl Hybrids {
             let guarantee =
                 guarantees.iter().rev().find(|(other, _)| *other == worker).map(|(_, guarantee)| *guarantee);
             let items = registry.get(&worker).zip(registry.get(&tool)).zip(guarantee);
-            let guaranteed = items.map(|((worker, tool), guarantee)| Guaranteed::new(worker, tool, guarantee));
+            let checked = items.map(|((worker, tool), guarantee)| Guaranteed::new(worker, tool, guarantee));
             faults.extend(
                 registry.get(&tool).filter(|_| guarantee.is_some()).and_then(|tool| effect_fault(&worker, tool)),
             );
-            let pair = Pair { tool: tool.clone(), guaranteed };
+            let pair = Pair { tool: tool.clone(), guaranteed: checked };
             if let Some(other) = by_worker.insert(worker.clone(), pair).filter(|other| other.tool != tool) {
                 let other = other.tool;
                 faults.push(format!("`{worker}` has two tools that answer first, `{other}` and `{tool}`: keep one"));

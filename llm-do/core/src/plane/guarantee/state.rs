@@ -142,13 +142,11 @@ impl HybridState {
             NoteKind::ByWorker { cost, disagrees } => {
                 self.by_worker += 1;
                 self.cost += cost;
-                match disagrees {
-                    Some(disagrees) => self.compare(disagrees),
-                    None => {
-                        self.unsure += 1;
-                        None
-                    }
-                }
+                let Some(disagrees) = disagrees else {
+                    self.unsure += 1;
+                    return None;
+                };
+                self.compare(disagrees)
             }
         }
     }

@@ -346,6 +346,17 @@ impl Registered {
         *self.reads_text.get_or_init(decode.reads_text)
     }
 
+    /// Returns what was learned, if that implements it.
+    #[cfg(feature = "learn")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn learned(&self) -> Option<&llm_do_learn::Learned> {
+        match &self.code {
+            Code::Value(tool) => tool.learned.as_deref(),
+            Code::Function(_) | Code::Worker(_) => None,
+        }
+    }
+
     /// Returns whether a macro registered it.
     #[cfg(feature = "script")]
     pub(crate) fn is_linked(&self) -> bool {

@@ -164,7 +164,9 @@ async fn labels_count_in_place_of_what_the_worker_answered() {
     let mut cases = recorded(tickets.clone(), |_| "low").await;
     let (proposal, _) = propose(&[&right()], strict().attempts(1), &cases).await;
     assert_eq!(proposal.script, None, "{}", proposal.report);
-    tickets.into_iter().for_each(|ticket| cases.label(json!({ "ticket": ticket }), Value::from(rule(ticket))));
+    for ticket in tickets {
+        cases.label(json!({ "ticket": ticket }), Value::from(rule(ticket)));
+    }
     assert_eq!(cases.len(), 300);
     let (proposal, _) = propose(&[&right()], strict().attempts(1), &cases).await;
     assert!(proposal.script.is_some(), "{}", proposal.report);

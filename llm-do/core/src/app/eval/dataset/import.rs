@@ -32,7 +32,7 @@ impl Dataset {
             match inputs {
                 Ok(inputs) => cases.label(inputs, output),
                 Err(fault) => {
-                    faults.push(format!("case `{}`: {fault}", case.name.as_deref().unwrap_or("without a name")))
+                    faults.push(format!("case `{}`: {fault}", case.name.as_deref().unwrap_or("without a name")));
                 }
             }
         }

@@ -61,7 +61,9 @@ pub(super) fn summary_of(runs: &[RunRecord], variant: &str) -> Summary {
         }
     }
     let mut summary = Summary::default();
-    verdicts.into_values().for_each(|verdict| summary.add(verdict));
+    for verdict in verdicts.into_values() {
+        summary.add(verdict);
+    }
     summary
 }
 

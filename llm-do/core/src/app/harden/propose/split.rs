@@ -1,13 +1,12 @@
 //! Splits cases by a fixed rule into shown, selecting and held-back ones.
 
-mod identifier;
 mod runs;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use self::identifier::identifier_of;
 pub(super) use self::runs::RunSplit;
+use super::super::subject::identifier_of;
 use super::super::{Answer, Case, Cases};
 use crate::base::agreement::Agreement;
 use crate::observe::event::Outcome;

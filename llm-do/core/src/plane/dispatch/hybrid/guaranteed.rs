@@ -47,7 +47,8 @@ impl Guaranteed {
 /// Without evidence that can be read, the worker answers.
 pub(super) async fn draw(run: &Run, ctx: &CallContext, subject: &Subject) -> Result<bool, CallError> {
     let (store, key) = (run.plane.evidence.store(), subject.key.clone());
-    let input = || json!([subject.tool, subject.key]);
+    // Not the key: a run is resumed by other versions of the program too.
+    let input = || json!(subject.tool);
     let drawn = move |_| async move {
         let state = store.load(&key).await.ok().flatten();
         Ok::<_, CallError>(state.as_ref().is_some_and(HybridState::draws_code))

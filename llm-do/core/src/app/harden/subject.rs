@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::super::super::Cases;
+use super::Cases;
 
 /// The least number of different values of an identifier.
 const LEAST: usize = 10;
