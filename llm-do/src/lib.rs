@@ -337,7 +337,8 @@ pub mod harden {
     };
     #[cfg(feature = "script")]
     pub use llm_do_core::app::harden::{
-        Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,
+        Attempt, CallPath, ChangedResults, Chosen, Contradiction, Parts, PathScore, Proposal, ProposalEnd,
+        ProposalReport, ProposeError, Proposer, Runs, Score,
     };
     #[cfg(feature = "learn")]
     pub use llm_do_core::app::harden::{FewRules, LearnError, LearnReport, LearnedProposal, Learner};

@@ -23,6 +23,7 @@ pub(crate) const EXAMPLES: &str = "Examples:
   harden greet --tool greet_by_rule --journal run.jsonl
   harden --report --journal https://runs.example.com --token-file token --since 7d
   harden greet --propose --model openai:gpt-5-mini --budget 0.50 --journal run-*.jsonl
+  harden handle_request --propose --paths --budget 1 --journal runs.db
   harden triage --learn --agreement 0.98 --journal run-*.jsonl
   harden --explain triage '{ \"message\": \"my card is lost\" }'";
 
@@ -78,7 +79,7 @@ pub(crate) struct HardenOptions {
     pub(crate) gate: GateOptions,
     #[command(flatten)]
     pub(crate) runs: RunFilter,
-    /// Keep at most this number of distinct inputs, a sample of them if there are more.
+    /// Keep at most this number of distinct inputs, or of runs with --paths: a sample of them if there are more.
     #[arg(long, value_name = "N", default_value_t = MAX_CASES)]
     pub(crate) max_cases: usize,
     /// Logs of events, as `run --events` writes them, with the comparisons of shadows; for --report.
@@ -146,6 +147,12 @@ pub(crate) struct ProposeOptions {
     /// the worker that are `effect = read_only`.
     #[arg(long, conflicts_with = "report", group = "candidate")]
     pub(crate) propose: bool,
+    /// Have the script make the calls of a worker that orchestrates, on the paths that recur in its recorded runs.
+    ///
+    /// The script may call all tools of the worker. It is replayed with recorded results, so no tool runs: it must make the same calls and
+    /// return the same result, or abstain before the first call with an effect.
+    #[arg(long, requires = "propose")]
+    pub(crate) paths: bool,
     /// The model, `provider:model`, that writes scripts; default: that of the configuration.
     #[arg(long, value_name = "MODEL", requires = "propose")]
     pub(crate) model: Option<String>,

@@ -3,15 +3,18 @@
 use std::io;
 use std::path::PathBuf;
 
-use llm_do_core::app::harden::{Proposal, ProposeError, Proposer};
+use llm_do_core::app::harden::{Proposal, ProposeError, Proposer, Runs};
+use llm_do_core::observe::event::ItemKind;
+use llm_do_core::plane::registry::Registry;
 use llm_do_core::session::runtime::RuntimeBuilder;
+use llm_do_worker_file::did_you_mean;
 use serde_json::json;
 
 use super::{agreement, cases, configured, fault, open_for};
 use crate::args::HardenOptions;
 use crate::out_folder::OutFolder;
 use crate::run::block_on;
-use crate::{CommandError, print, print_json, project};
+use crate::{CommandError, print, print_json, project, recorded};
 
 /// The files of a proposal: a folder, and their names in it.
 struct ProposalFiles {
@@ -37,8 +40,14 @@ pub(super) fn propose(
     let token = builder.cancellation_token();
     let mut builder = proposer.prepared(builder);
     let registry = project::collect(&mut builder)?;
-    let cases = cases(worker, options, &registry)?;
-    let proposal = block_on(&token, proposer.propose_on(builder, registry, &cases))?.map_err(failure)?;
+    let proposal = if options.propose.paths {
+        let runs = runs(worker, options, &registry)?;
+        block_on(&token, proposer.propose_paths_on(builder, registry, &runs))?
+    } else {
+        let cases = cases(worker, options, &registry)?;
+        block_on(&token, proposer.propose_on(builder, registry, &cases))?
+    };
+    let proposal = proposal.map_err(failure)?;
     files.write(&folder, &proposal)?;
     if options.json {
         print_json(&json!(proposal.report).to_string())?;
@@ -51,6 +60,31 @@ pub(super) fn propose(
     let faults = proposal.report.chosen.map(|chosen| chosen.judgment.faults.join("; "));
     let why = faults.map(|faults| format!(": {faults}")).unwrap_or_default();
     Err(CommandError::Error(format!("no script for `{worker}` was good enough{why}")))
+}
+
+/// Reads the recorded runs of the worker. What is not a worker has none, which the proposer reports.
+fn runs(worker: &str, options: &HardenOptions, registry: &Registry) -> Result<Runs, CommandError> {
+    #[cfg(feature = "eval")]
+    if options.dataset.is_some() {
+        return Err(CommandError::Usage(
+            "--paths needs the calls of runs, which a dataset has not: give --journal".to_owned(),
+        ));
+    }
+    let runs = recorded::runs(worker, &options.journal, &options.runs, options.max_cases)?;
+    let is_worker = registry.get(worker).is_some_and(|item| item.kind() == ItemKind::Worker);
+    if runs.is_empty() && is_worker {
+        return Err(CommandError::Error(no_runs(worker, &runs)));
+    }
+    Ok(runs)
+}
+
+/// Says that there are no runs, and why some are not counted.
+fn no_runs(worker: &str, runs: &Runs) -> String {
+    let near = did_you_mean(worker, runs.other_tools());
+    let left_out: Vec<_> =
+        runs.left_out().into_iter().map(|(reason, runs)| format!("{runs} are not counted, since {reason}")).collect();
+    let left_out = if left_out.is_empty() { String::new() } else { format!("; {}", left_out.join("; ")) };
+    format!("no finished call of `{worker}` that its model answered in the journals{near}{left_out}")
 }
 
 fn proposer(worker: &str, options: &HardenOptions) -> Proposer {
@@ -72,7 +106,9 @@ fn proposer(worker: &str, options: &HardenOptions) -> Proposer {
 
 fn failure(error: ProposeError) -> CommandError {
     match error {
-        ProposeError::UnknownWorker { .. } | ProposeError::NotAWorker { .. } => CommandError::Usage(error.to_string()),
+        ProposeError::UnknownWorker { .. } | ProposeError::NotAWorker { .. } | ProposeError::EntryIsCode { .. } => {
+            CommandError::Usage(error.to_string())
+        }
         ProposeError::Cancelled => CommandError::Error("aborted by user".to_owned()),
         other => CommandError::from_error(other),
     }

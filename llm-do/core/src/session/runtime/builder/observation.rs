@@ -112,6 +112,9 @@ impl RuntimeBuilder {
     ///   case.
     /// - A call with an [unknown](crate::base::error::CallError::OutcomeUnknown) outcome fails with that error: the
     ///   worker does not answer, since it may repeat an effect.
+    /// - If the tool abstains or fails after a call that it made may have changed something, the call of the worker fails: the worker may repeat
+    ///   the change. A call changes something if its tool is not `effect = read_only`, unless it was denied. What the tool itself does in its body
+    ///   does not count: it fails or abstains only if it has changed nothing.
     /// - With earlier messages, those of a thread too, the worker answers without asking the tool, since the answer depends on more than
     ///   the arguments. An answer of code joins the chat or the thread as one of the worker: the next message continues it. It is
     ///   not in the history of a root call without a chat.
