@@ -3,6 +3,7 @@
 mod commands;
 mod gate;
 mod hostile;
+mod paths;
 mod rust;
 
 use std::collections::BTreeSet;

@@ -13,7 +13,7 @@ use super::super::paths::PastRun;
 use super::candidate::MAX_SLOW;
 use super::score::Score;
 use super::split::RunSplit;
-use super::tape::{ChangedText, Followed, Tape};
+use super::tape::{Change, Followed, Tape};
 use crate::base::agreement::Agreement;
 use crate::base::error::{CallError, chain};
 use crate::observe::event::Outcome;
@@ -59,9 +59,9 @@ impl Replay<'_> {
         judge(&result, self.name, &followed, |value| self.agrees(run, value))
     }
 
-    /// Runs the script on the input of a run, whose results may have a changed text.
-    async fn play(&self, run: &PastRun, changed: Option<ChangedText>) -> (Result<Value, CallError>, Followed) {
-        self.tape.load(run, &self.split.reads, changed);
+    /// Runs the script on the input of a run, whose results may be changed.
+    async fn play(&self, run: &PastRun, change: Option<Change>) -> (Result<Value, CallError>, Followed) {
+        self.tape.load(run, &self.split.reads, change);
         let result = self.runtime.run_named(self.name, run.input.clone()).await;
         (result.map(|value| self.tape.as_recorded(value)), self.tape.followed())
     }

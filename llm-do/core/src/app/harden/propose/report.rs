@@ -191,10 +191,11 @@ impl ProposalReport {
         writeln!(f, "So `{script}.py` was not written:\n")?;
         judgment.faults.iter().try_for_each(|fault| writeln!(f, "- {fault}"))?;
         if let Some(needed) = judgment.needed.filter(|needed| *needed > judgment.answered as u64) {
-            let recorded = needed.saturating_mul(10).div_ceil(3);
+            let (held_back, what) = if chosen.paths.is_empty() { (3, "cases") } else { (5, "runs") };
+            let recorded = needed.saturating_mul(10).div_ceil(held_back);
             writeln!(
                 f,
-                "- 3 of 10 cases are held back: {needed} answers are those of at least about {recorded} cases"
+                "- {held_back} of 10 {what} are held back: {needed} answers are those of at least about {recorded} {what}"
             )?;
         }
         writeln!(f)

@@ -1,6 +1,6 @@
 //! A journal that answers the calls of a script with those of a recorded run: no tool runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -27,7 +27,7 @@ struct Played {
     /// The segment whose calls are next.
     at: usize,
     difference: Option<Difference>,
-    changed: Option<ChangedText>,
+    change: Option<Change>,
 }
 
 /// Calls that only read, and the call with an effect after them; the last segment has none.
@@ -42,6 +42,15 @@ struct Segment {
 struct Slot {
     call: PastCall,
     is_made: bool,
+}
+
+/// A change of the results of a run, which the script meets in a course that was not recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    /// The text that is changed; `None` if a call fails.
+    pub(super) text: Option<ChangedText>,
+    /// A recorded result of each tool: what a call that only reads, and that the run has not, is answered with.
+    pub(super) results: Arc<BTreeMap<Arc<str>, Value>>,
 }
 
 /// A text in the results in place of another one.
@@ -71,8 +80,8 @@ pub(super) struct Followed {
 }
 
 impl Tape {
-    /// Sets the run that answers the next calls; `reads` are the tools that only read. In its results, a text may be changed.
-    pub(super) fn load(&self, run: &PastRun, reads: &Arc<BTreeSet<Arc<str>>>, changed: Option<ChangedText>) {
+    /// Sets the run that answers the next calls; `reads` are the tools that only read. Its results may be changed.
+    pub(super) fn load(&self, run: &PastRun, reads: &Arc<BTreeSet<Arc<str>>>, change: Option<Change>) {
         let mut segments = Vec::new();
         let mut last = Segment::default();
         for call in &run.calls {
@@ -85,8 +94,7 @@ impl Tape {
             }
         }
         segments.push(last);
-        *self.0.lock().ignore_poison() =
-            Played { reads: Arc::clone(reads), segments, at: 0, difference: None, changed };
+        *self.0.lock().ignore_poison() = Played { reads: Arc::clone(reads), segments, at: 0, difference: None, change };
     }
 
     /// Returns how the script followed the run.
@@ -101,10 +109,7 @@ impl Tape {
 
     /// Returns a value with the text that was changed in the results as it is recorded.
     pub(super) fn as_recorded(&self, value: Value) -> Value {
-        match &self.0.lock().ignore_poison().changed {
-            Some(changed) => changed.undone(value),
-            None => value,
-        }
+        self.0.lock().ignore_poison().undone(value)
     }
 }
 
@@ -127,10 +132,7 @@ impl Played {
         if self.difference.is_some() {
             return None;
         }
-        let input = match &self.changed {
-            Some(changed) => changed.undone(input.clone()),
-            None => input.clone(),
-        };
+        let input = self.undone(input.clone());
         let exact = Agreement::new();
         let is_it = |slot: &&mut Slot| slot.call.name == *name && exact.holds(&slot.call.arguments, &input);
         if let Some(segment) = self.segments.get_mut(self.at) {
@@ -146,8 +148,21 @@ impl Played {
                 return Some(slot.call.recorded.clone());
             }
         }
+        if let Some(result) =
+            self.change.as_ref().filter(|_| self.reads.contains(name)).and_then(|change| change.results.get(name))
+        {
+            return Some(result.clone());
+        }
         self.difference = Some(self.differing(name, &input));
         None
+    }
+
+    /// Returns a value of the script with the text that was changed in the results as it is recorded.
+    fn undone(&self, value: Value) -> Value {
+        match self.change.as_ref().and_then(|change| change.text.as_ref()) {
+            Some(text) => text.undone(value),
+            None => value,
+        }
     }
 
     fn differing(&self, name: &Arc<str>, input: &Value) -> Difference {

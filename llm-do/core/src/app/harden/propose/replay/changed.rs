@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::super::paths::{PastCall, PastRun};
-use super::super::tape::{ChangedText, Followed};
+use super::super::tape::{Change, ChangedText, Followed};
 use super::Replay;
 use crate::base::error::CallError;
 use crate::declare::schema::CheckedSchema;
@@ -42,6 +42,8 @@ pub(in crate::app::harden::propose) struct Choices {
     texts: BTreeMap<(Arc<str>, String), BTreeSet<String>>,
     /// The schemas of the results, by tool, with their texts.
     schemas: HashMap<Arc<str>, (CheckedSchema, BTreeSet<String>)>,
+    /// A recorded result of each tool.
+    results: Arc<BTreeMap<Arc<str>, Value>>,
 }
 
 impl Choices {
@@ -51,7 +53,9 @@ impl Choices {
         outputs: impl Iterator<Item = (Arc<str>, Value)>,
     ) -> Self {
         let mut seen: BTreeMap<(Arc<str>, String), (usize, BTreeSet<String>)> = BTreeMap::new();
-        for call in runs.flat_map(|run| &run.calls) {
+        let mut results = BTreeMap::new();
+        for call in runs.flat_map(|run| &run.calls).filter(|call| call.value().is_some()) {
+            results.entry(Arc::clone(&call.name)).or_insert_with(|| call.recorded.clone());
             for (place, text) in texts_of(call) {
                 let (times, texts) = seen.entry((Arc::clone(&call.name), general(&place))).or_default();
                 *times += 1;
@@ -68,6 +72,7 @@ impl Choices {
         Self {
             texts: texts.map(|(field, (_, texts))| (field, texts)).collect(),
             schemas: outputs.map(schema).collect(),
+            results: Arc::new(results),
         }
     }
 
@@ -113,8 +118,9 @@ pub(in crate::app::harden::propose) async fn try_changed(
             }
             *times += 1;
             results.tries += 1;
-            let Try { run: changed_run, changed, what } = tried_run;
-            let (result, followed) = replay.play(&changed_run, changed).await;
+            let Try { run: changed_run, changed: text, what } = tried_run;
+            let change = Change { text, results: Arc::clone(&choices.results) };
+            let (result, followed) = replay.play(&changed_run, Some(change)).await;
             if let Some(did) = misled(&result, &followed, |value| replay.agrees(run, value)) {
                 results.misled += 1;
                 if results.examples.len() < MAX_EXAMPLES {
