@@ -13,10 +13,10 @@ impl<S> CallContext<S> {
 
     /// Notes that this call, of a tool of this name, may change something: in its callers, up to the outermost hybrid.
     pub(crate) fn note_acted(&self, tool: &Arc<str>) {
-        let callers: Vec<&CallFrame> = self.frames().skip(1).collect();
-        let is_hybrid = |frame: &&CallFrame| frame.extras().is_some_and(|extras| extras.answers_first.get().is_some());
-        let Some(outermost) = callers.iter().rposition(is_hybrid) else { return };
-        for frame in &callers[..=outermost] {
+        let is_hybrid = |frame: &CallFrame| frame.extras().is_some_and(|extras| extras.answers_first.get().is_some());
+        let hybrids = self.frames().skip(1).enumerate().filter(|(_, frame)| is_hybrid(frame));
+        let Some((outermost, _)) = hybrids.last() else { return };
+        for frame in self.frames().skip(1).take(outermost + 1) {
             let mut acted = frame.extras_or_default().effects.acted.get_or_default();
             if !acted.contains(tool) {
                 acted.push(Arc::clone(tool));

@@ -101,6 +101,62 @@ fn few_rules_that_suffice_become_a_script() {
     assert!(script.contains("    if \"longest\" in word_lower:\n        return \"long\"\n"), "{script}");
 }
 
+const SORT: &str = r#"def sort_word_script(word: str) -> str:
+    """
+    ---
+    toolsets: [kind_of, shelve]
+    ---
+    Put a short word on the shelf, and leave other words.
+    """
+    kind = kind_of(word=word)
+    if kind == "short":
+        shelve(word=word, shelf="front")
+        return "shelved"
+    if kind == "long":
+        return "left"
+    raise Unsure("unknown kind")
+"#;
+
+const PATHS: [&str; 8] =
+    ["harden", "sort_word", "--propose", "--paths", "--journal", "sorted.jsonl", "--agreement", "0.5"];
+
+#[test]
+fn a_script_for_whole_runs_is_written_with_the_score_of_each_path() {
+    let folder = folder(SORT);
+    let words: Vec<String> =
+        (0..60).map(|number| format!("{}{number}", if number % 3 == 0 { "longest" } else { "item" })).collect();
+    let arguments = json!({ "words": words }).to_string();
+    let run = ["run", "sort_words", "--input-json", &arguments, "--journal", "sorted.jsonl", "--approve-all"];
+    let output = app(folder.path(), &run);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = app(folder.path(), &PATHS);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("sort_word_script.py"), SORT);
+    let report: Value = serde_json::from_str(&read("sort_word_script.propose.json")).unwrap();
+    let paths = report["chosen"]["paths"].as_array().unwrap();
+    assert_eq!(
+        paths.iter().map(|path| &path["calls"]).collect::<Vec<_>>(),
+        [&json!(["kind_of", "shelve"]), &json!(["kind_of"])]
+    );
+    assert_eq!(paths[0]["runs"], 40);
+}
+
+#[test]
+fn paths_need_a_worker_with_recorded_runs() {
+    let folder = folder(RIGHT);
+    let run = |arguments: &[&str]| {
+        let output = app(folder.path(), arguments);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, error) = run(&["harden", "length", "--paths", "--tool", "length", "--journal", "run.jsonl"]);
+    assert!(code == Some(2) && error.contains("--propose"), "{error}");
+    let (code, error) = run(&["harden", "rate", "--propose", "--paths", "--journal", "run.jsonl"]);
+    assert!(code == Some(2) && error.contains("`rate` is an entry in Rust"), "{error}");
+    let (code, error) = run(&["harden", "sort_word", "--propose", "--paths", "--journal", "run.jsonl"]);
+    assert!(code == Some(1) && error.contains("no finished call of `sort_word` that its model answered"), "{error}");
+}
+
 #[test]
 fn a_failed_proposal_writes_only_its_report_and_exits_with_1() {
     let folder = folder(&RIGHT.replace("\"long\" if", "\"other\" if True or"));

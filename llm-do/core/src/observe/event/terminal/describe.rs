@@ -53,6 +53,10 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::Hybrid { tool, answer: CodeAnswer::Compared, .. } => {
             Some(format!("  {} is compared with {name}", one_line(tool)))
         }
+        EventKind::Hybrid { tool, answer: CodeAnswer::Stopped, reason } => {
+            let what = format!("! {} stopped after a call with an effect, so {name} fails:", one_line(tool));
+            Some(with_value(&what, reason.as_deref().unwrap_or_default(), ""))
+        }
         EventKind::Guarantee { tool, reason: Some(reason), .. } => {
             Some(with_value(&format!("! {name} answers in place of {}:", one_line(tool)), reason, ""))
         }
