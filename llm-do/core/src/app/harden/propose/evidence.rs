@@ -19,11 +19,11 @@ use crate::session::runtime::Runtime;
 /// The evidence about a worker, by its purpose.
 pub(super) enum Evidence<'a> {
     Cases(Split<'a>),
-    Runs(Box<Runs<'a>>),
+    Runs(Box<RunEvidence<'a>>),
 }
 
 /// Runs, and which texts in their results are choices.
-pub(super) struct Runs<'a> {
+pub(super) struct RunEvidence<'a> {
     split: RunSplit<'a>,
     choices: Choices,
 }
@@ -61,7 +61,7 @@ impl<'a> Evidence<'a> {
         let tools = candidate::allowed(registry, worker, Scope::Calls);
         let outputs = tools.into_iter().filter_map(|tool| Some((Arc::clone(&tool.name), tool.output()?)));
         let choices = Choices::of(split.all(), outputs);
-        Self::Runs(Box::new(Runs { split, choices }))
+        Self::Runs(Box::new(RunEvidence { split, choices }))
     }
 
     pub(super) fn scope(&self) -> Scope {
@@ -120,7 +120,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-impl<'a> Runs<'a> {
+impl<'a> RunEvidence<'a> {
     pub(super) fn split(&self) -> &RunSplit<'a> {
         &self.split
     }

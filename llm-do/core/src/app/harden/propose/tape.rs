@@ -4,17 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::paths::{PastCall, PastRun};
 use crate::base::agreement::Agreement;
 use crate::base::mutex::IgnorePoison;
 use crate::observe::journal::{Journal, JournalError, JournalOutcome, LocalOutcome, StepFuture, StepKind, StepSpec};
 
+/// The error of a call that the run has not.
+const UNRECORDED: &str = "the recorded run has no such call here";
+
 /// The recorded calls of one run, which answer those of a script. Clones share it.
 ///
 /// Calls that only read are answered in any order between two calls with an effect, and again if they are repeated. Calls with an effect are answered in
-/// their order, each once. Any other call is a difference: it ends the script, which cannot catch that.
+/// their order, each once. Any other call is a difference: it fails, as all later calls do, and whatever the script returns differs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tape(Arc<Mutex<Played>>);
 
@@ -127,8 +130,12 @@ impl ChangedText {
 }
 
 impl Played {
-    /// Returns the recorded answer to a call; `None` if it is not recorded here.
-    fn answer(&mut self, name: &Arc<str>, input: &Value) -> Option<Value> {
+    /// Returns the answer to a call, as a journal records it: a failure if the run has not recorded it here.
+    fn answer(&mut self, name: &Arc<str>, input: &Value) -> Value {
+        self.recorded(name, input).unwrap_or_else(|| json!({ "failed": UNRECORDED }))
+    }
+
+    fn recorded(&mut self, name: &Arc<str>, input: &Value) -> Option<Value> {
         if self.difference.is_some() {
             return None;
         }
@@ -185,8 +192,7 @@ impl Journal for Tape {
     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         match step.kind {
             StepKind::Tool | StepKind::Call => {
-                let answer = self.0.lock().ignore_poison().answer(&step.name, &step.input);
-                answer.map(JournalOutcome::Replayed).ok_or(JournalError::Interrupted)
+                Ok(JournalOutcome::Replayed(self.0.lock().ignore_poison().answer(&step.name, &step.input)))
             }
             // Of the script's own call, and decisions about calls, which no person makes here.
             StepKind::Run | StepKind::Result | StepKind::Approval => Ok(match local.await {
