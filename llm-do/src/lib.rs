@@ -306,6 +306,7 @@ pub mod usage {
 
 /// Workers as values, and from files.
 pub mod worker {
+    pub use llm_do_core::declare::refine::{Assessment, Refine, refine};
     pub use llm_do_core::declare::worker_file::WorkerFileError;
     pub use llm_do_core::declare::worker_spec::{OutputMode, WorkerSpec};
 }

@@ -55,6 +55,7 @@ impl Values {
             Value::Json(_)
             | Value::InputModel(_)
             | Value::Shadow(_)
+            | Value::Refine(_)
             | Value::Skills(_)
             | Value::Context(_)
             | Value::McpServers(_) => return None,

@@ -67,6 +67,7 @@ fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
         ("output_schema", file::Value::Json(schema)) => spec.output_schema = Some(value_of(schema)),
         ("hybrid", file::Value::Text(tool)) => spec.hybrid = Some(tool),
         ("shadow", file::Value::Shadow(keys)) => spec.shadow = shadow(keys),
+        ("refine", file::Value::Refine(keys)) => spec.refine = refine(keys),
         (name, value) => unreachable!("the reader has no key `{name}` with the value {value:?}"),
     }
 }
@@ -100,6 +101,12 @@ pub(super) fn keys(spec: &WorkerSpec) -> Vec<(&'static str, Value)> {
         ("output_schema", spec.output_schema.clone()),
         ("hybrid", spec.hybrid.as_ref().map(|tool| json!(tool))),
         ("shadow", spec.shadow.as_ref().map(|(tool, every)| json!({ "with": tool, "every": every }))),
+        (
+            "refine",
+            spec.refine
+                .as_ref()
+                .map(|(evaluator, at_most, accept)| json!({ "with": evaluator, "at_most": at_most, "accept": accept })),
+        ),
     ];
     keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
@@ -115,6 +122,20 @@ fn shadow(keys: Vec<Entry>) -> Option<(String, u64)> {
         }
     }
     Some((with?, every))
+}
+
+/// Converts the keys of `refine`; `None` if its evaluator has a fault.
+fn refine(keys: Vec<Entry>) -> Option<(String, u32, f64)> {
+    let (mut with, mut at_most, mut accept) = (None, file::DEFAULT_RESULTS, 1.0);
+    for Entry { value, .. } in keys {
+        match value {
+            file::Value::Text(evaluator) => with = Some(evaluator),
+            file::Value::Count(count) => at_most = small(count),
+            file::Value::Number(score) => accept = score,
+            value => unreachable!("the reader has no such value of `refine`: {value:?}"),
+        }
+    }
+    Some((with?, at_most, accept))
 }
 
 /// Returns a duration as limits are serialized.

@@ -116,6 +116,12 @@ const HANDLERS = {
     const did = { answered: "answered in place of the model", abstained: "left the answer to the model", failed: "failed, so the model answers" };
     addText(call, "remarks", { time, text: `Tool ${event.tool} ${did[event.answer] ?? event.answer}${event.reason ? `: ${event.reason}` : ""}` });
   },
+  scored(call, event, time) {
+    const score = event.score === undefined ? "no score" : `the score ${event.score}`;
+    const reasons = (event.reasons ?? []).join("; ");
+    const again = event.again ? ", and the worker is asked again" : "";
+    addText(call, "remarks", { time, text: `Evaluator ${event.evaluator} gave result ${event.result} ${score}${again}${reasons ? `: ${reasons}` : ""}` });
+  },
   shadowed(call, event, time) {
     call.remarks.push({ time, text: `Shadow ${event.worker} ${event.agrees ? "agrees" : "disagrees"}` });
   },
