@@ -39,7 +39,7 @@ impl Refine {
         self
     }
 
-    /// Sets the score from which on a result is accepted at once, above 0 and at most 1. Default: 1.
+    /// Sets the score from which on a result is accepted without another one, above 0 and at most 1. Default: 1.
     ///
     /// Another number is an error when the runtime is built.
     pub fn accept(mut self, score: f64) -> Self {

@@ -203,7 +203,7 @@ impl WorkerRun {
         let attempts = Attempts::default();
         let mut saved = SavedTurns { turns, finished, made: None, attempts, is_replay: false, worker };
         saved.turns.add_loaded(loaded);
-        self.go_on_from_code(&mut saved.turns, &mut saved.attempts);
+        self.continue_from_code(&mut saved.turns, &mut saved.attempts);
         self.warn_of_early_deadline();
         let _takes_messages = self.take_messages();
         loop {

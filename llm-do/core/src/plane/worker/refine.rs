@@ -27,7 +27,7 @@ pub(crate) struct Refinement {
     pub(crate) evaluator: String,
     /// How many results there are at most.
     pub(crate) at_most: u32,
-    /// The score from which on a result is accepted at once.
+    /// The score from which on a result is accepted without another one.
     pub(crate) accept: f64,
     pub(crate) takes: Takes,
 }
@@ -80,7 +80,7 @@ pub(super) struct Attempts {
     files: Vec<Attachment>,
 }
 
-/// An answer of code that was not accepted, with which the worker goes on.
+/// An answer of code that was not accepted, from which the worker continues.
 #[derive(Debug)]
 pub(crate) struct AnswerOfCode {
     score: f64,
@@ -114,7 +114,8 @@ impl Refinement {
                 let Assessment { score, reasons } = self.read(returned.value())?;
                 (Some(score), reasons)
             }
-            Err(error) if error.is_unsure() => (None, vec![chain(&error)]),
+            // An evaluator that is planned in a dry run scores nothing either.
+            Err(error) if error.is_unsure() || error.is_dry_run() => (None, vec![chain(&error)]),
             Err(error) => return Err(error),
         };
         let again = score.filter(|score| *score < self.accept && may_repeat).map(|score| self.asks(score, &reasons));
@@ -205,8 +206,8 @@ impl SavedTurns {
 }
 
 impl WorkerRun {
-    /// Goes on from the answer of code, if there is one that was not accepted.
-    pub(super) fn go_on_from_code(&self, turns: &mut Turns, attempts: &mut Attempts) {
+    /// Continues from the answer of code, if there is one that was not accepted.
+    pub(super) fn continue_from_code(&self, turns: &mut Turns, attempts: &mut Attempts) {
         let Some(AnswerOfCode { score, returned, text, again }) = self.answer_of_code.as_deref() else { return };
         turns.add_answer(text.clone());
         attempts.add(*score, returned.clone(), turns);

@@ -177,12 +177,12 @@ impl RuntimeBuilder {
     ///
     /// - Its call is a call on the plane below the worker's: by its own rules it may need approval, and it is limited, journaled and
     ///   reported. [`EventKind::Scored`](crate::observe::event::EventKind::Scored) reports each score.
-    /// - The first result with the score [`accept`](Refine::accept) is returned at once, and otherwise the one with the best score, the last
+    /// - The first result with the score [`accept`](Refine::accept) is returned immediately, and otherwise the one with the best score, the last
     ///   of several. A worker that gives no valid result when it is asked again returns the best before. All requests count for its `max_turns`.
     /// - An evaluator that abstains with [`Unsure`](crate::base::error::Unsure) lets the result stand. One that fails or is denied fails the
     ///   call, as a limit and a cancellation do; a journaled run resumes there.
     /// - The result is in a chat or thread as the last answer: worse results after it are left out.
-    /// - In a [hybrid](Self::hybrid), the answer of code is the first result; the worker goes on from it.
+    /// - In a [hybrid](Self::hybrid), the answer of code is the first result, and the worker improves it.
     /// - A [message to the run](crate::session::runtime::RunHandle) counts more than earlier results: they do not stand any more.
     /// - The parts of a [streamed](crate::plane::context::CallContext::stream) result begin again with each result. What is returned in the
     ///   end may be an earlier one.
