@@ -126,7 +126,7 @@ async fn a_manifest_names_a_script_by_its_name_or_its_file() {
 }
 
 #[test]
-fn python_files_that_are_no_scripts_are_reported_with_their_lines_and_what_to_write_instead() {
+fn faulty_python_files_are_reported_with_their_lines_and_what_to_write_instead() {
     let manifest = r#"{
   "version": 1, "entry": { "agent": "greeter" },
   "python_files": ["tools.py", "good.py", "tools/main.py", "missing.py"]
