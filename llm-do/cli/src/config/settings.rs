@@ -47,7 +47,7 @@ impl Setting {
 }
 
 /// The settings, in the order in which they are shown.
-pub(super) const SETTINGS: [Setting; 15] = [
+pub(super) const SETTINGS: [Setting; 16] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
     Setting::new("end_on_denial", |settings| &mut settings.end_on_denial),

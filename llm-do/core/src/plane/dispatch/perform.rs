@@ -13,7 +13,7 @@ use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::hybrid::{answer_by_code, as_answer, remember};
+use super::hybrid::{FirstAnswer, answer_first, as_answer, remember};
 use super::pipeline::{Call, CallResult};
 use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
@@ -184,16 +184,20 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     let PreparedWorker { plan, render, .. } = worker;
     let refinement = run.plane.refinements.of(ctx);
     let mut answer_of_code = None;
-    if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
-        let text = as_answer(&plan, &returned);
-        if let Some(refinement) = refinement {
-            answer_of_code = Box::pin(refinement.score_code(ctx, &returned, &text)).await?;
+    let comparison = match Box::pin(answer_first(run, &plan, ctx)).await? {
+        FirstAnswer::Code(returned) => {
+            let text = as_answer(&plan, &returned);
+            if let Some(refinement) = refinement {
+                answer_of_code = Box::pin(refinement.score_code(ctx, &returned, &text)).await?;
+            }
+            if answer_of_code.is_none() {
+                Box::pin(remember(run, &plan, ctx, render, text)).await;
+                return Ok(returned);
+            }
+            None
         }
-        if answer_of_code.is_none() {
-            Box::pin(remember(run, &plan, ctx, render, text)).await;
-            return Ok(returned);
-        }
-    }
+        FirstAnswer::Worker(comparison) => comparison,
+    };
     let instructions = instructions::of_call(&plan, ctx).await?;
     let prompt = render(ctx).prompt().await?;
     if run.renders_only(ctx) {
@@ -202,7 +206,11 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     let worker = worker_run(run, &plan, &instructions, ctx).await?;
     let worker = WorkerRun { refinement: refinement.cloned(), answer_of_code, ..worker };
     let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
-    worker.run(prompt, limits).await
+    let result = worker.run(prompt, limits).await;
+    if let Some(comparison) = comparison {
+        Box::pin(comparison.finish(run, ctx, &result)).await;
+    }
+    result
 }
 
 /// Returns a worker call with its model and its tools, once its server-side tools are permitted.

@@ -46,6 +46,7 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         background: _,
         timeout: _,
         hybrid: _,
+        guarantee: _,
         shadow: _,
         refine: _,
     } = spec;
