@@ -67,7 +67,7 @@ pub use self::limits::LIMITS;
 pub use self::mcp_name::{MCP_SAMPLING, mcp_sampling_name, mcp_tool_name, mcp_toolset_name};
 pub use self::mcp_server::{McpOAuth, McpServer, McpServerItem, McpTransport, read_mcp_items, read_mcp_server};
 pub use self::name::{RESERVED_NAME, check_model_name, check_worker_name, is_path, not_a_tool, tool_name};
-pub use self::refine::{DEFAULT_RESULTS, REFINE, ZERO_RESULTS, check_accept};
+pub use self::refine::{DEFAULT_RESULTS, ZERO_RESULTS, check_accept};
 pub use self::schema::NOT_AN_OBJECT;
 pub use self::server_side::WEB_SEARCH;
 pub use self::settings::SETTINGS;

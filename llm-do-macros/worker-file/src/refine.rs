@@ -11,10 +11,18 @@ pub const DEFAULT_RESULTS: u32 = 3;
 pub const ZERO_RESULTS: &str = "`at_most` must be at least 1: the number of results, of which the best stands";
 
 /// The keys of `refine`.
-pub const REFINE: &[KeyDef] = &[
+const REFINE: &[KeyDef] = &[
     KeyDef::new("with", item_name, "The evaluator: a tool, a script or a worker. Required"),
-    KeyDef::new("at_most", at_most, "How many results there are at most, the first one included. Default: 3"),
-    KeyDef::new("accept", accept, "The score, from 0 to 1, from which on a result is accepted. Default: 1"),
+    KeyDef::new(
+        "at_most",
+        |node, reader| at_most(&node, reader),
+        "How many results there are at most, the first one included. Default: 3",
+    ),
+    KeyDef::new(
+        "accept",
+        |node, reader| accept(&node, reader),
+        "The score, from 0 to 1, from which on a result is accepted. Default: 1",
+    ),
 ];
 
 /// Checks the score from which on a result is accepted.
@@ -34,19 +42,22 @@ pub(crate) fn read(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
     let place = node.place;
     let faults = reader.faults.len();
     let keys = table::read_map(REFINE, node, reader)?;
-    if keys.iter().all(|entry| entry.name != "with") && reader.faults.len() == faults {
+    if reader.faults.len() > faults {
+        return None;
+    }
+    if keys.iter().all(|entry| entry.name != "with") {
         return reader.fault(place, "`refine` needs `with`: what scores the results of the worker");
     }
     Some(Value::Refine(keys))
 }
 
-fn at_most(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
-    let results: u32 = reader.count(&node, u32::MAX)?;
+fn at_most(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
+    let results: u32 = reader.count(node, u32::MAX)?;
     if results == 0 { reader.fault(node.place, ZERO_RESULTS) } else { Some(Value::Count(results.into())) }
 }
 
-fn accept(node: Node, reader: &mut Reader<'_>) -> Option<Value> {
-    let score = reader.number(&node)?;
+fn accept(node: &Node, reader: &mut Reader<'_>) -> Option<Value> {
+    let score = reader.number(node)?;
     match check_accept(score) {
         Ok(()) => Some(Value::Number(score)),
         Err(fault) => reader.fault(node.place, fault),

@@ -6,13 +6,12 @@ use llm_do::approval::{ApprovalMode, Decision};
 use llm_do::error::Unsure;
 use llm_do::event::EventKind;
 use llm_do::journal::MemoryJournal;
-use llm_do::json;
 use llm_do::model::{Message, Request};
 use llm_do::prelude::*;
 use llm_do::runtime::{RunHandle, RuntimeBuilder};
 use llm_do::testing::{Answer, FunctionModel, Recorder};
-use llm_do::usage::Limits;
 use llm_do::worker::{Assessment, Refine, WorkerSpec, refine};
+use llm_do::{Limits, json};
 
 /// Write a slogan for a product.
 #[worker]
