@@ -6,7 +6,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, ToolResult, Transcript, UserPart};
+use llm_do_providers::{
+    Attachment, FinishReason, Message, Response, ResponsePart, ToolCall, ToolResult, Transcript, UserPart,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -46,6 +48,9 @@ pub(crate) struct Turns {
     failures: Failures,
     #[serde(default)]
     denials: Denials,
+    /// How many times messages to the run have joined.
+    #[serde(default)]
+    joined: u32,
     /// The files that the model created so far, which are returned with the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<Attachment>,
@@ -119,6 +124,7 @@ impl Turns {
             sent: 0,
             failures: Failures::default(),
             denials: Denials::default(),
+            joined: 0,
             files: Vec::new(),
             loaded: Vec::new(),
             mends: Mends::default(),
@@ -254,11 +260,36 @@ impl Turns {
     /// Adds messages to the run, which the model answers before the call ends.
     pub(crate) fn join(&mut self, messages: &[String]) {
         if !messages.is_empty() {
+            self.joined += 1;
             self.add_user_messages(messages);
             self.phase = Phase::Request;
         } else if matches!((&self.phase, self.messages.last()), (Phase::Request, Some(Message::Assistant { .. }))) {
             // The process ended between the interruption and its message.
             self.push(Message::user(CONTINUE));
+        }
+    }
+
+    /// Returns how many times messages to the run have joined.
+    pub(crate) fn joined(&self) -> u32 {
+        self.joined
+    }
+
+    /// Adds an answer that no model gave.
+    pub(crate) fn add_answer(&mut self, text: String) {
+        self.push(Message::Assistant { parts: vec![ResponsePart::Text { text }] });
+    }
+
+    /// Asks for a better result than that of the last answer.
+    pub(crate) fn refine(&mut self, reasons: String) {
+        self.push(Message::user(reasons));
+        self.failures.forget_output();
+        self.phase = Phase::Request;
+    }
+
+    /// Returns to messages from before, such as those of an earlier result.
+    pub(crate) fn return_to(&mut self, messages: &Arc<Transcript>) {
+        if !Arc::ptr_eq(&self.messages, messages) {
+            self.replace_messages(messages.to_vec());
         }
     }
 
