@@ -78,7 +78,7 @@ fn what_is_typed_before_an_approval_joins_after_the_call_and_does_not_answer_it(
     session.type_in("y\n");
     session.wait_for("the model gets your message after what it does now");
     session.wait_for(PROMPT);
-    assert!(!folder.path().join("b.txt").exists(), "what was typed before is no answer");
+    assert!(!folder.path().join("b.txt").exists(), "what was typed before does not answer it");
     session.type_in("y\n");
     session.wait_for("echo 4: y");
     session.wait_for("\r\n> ");

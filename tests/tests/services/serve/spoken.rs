@@ -39,11 +39,11 @@ async fn in_its_tool(server: &Server, id: &str) {
 
 /// A model whose answer has begun and goes on once the switch is off; one that is interrupted does not go on.
 #[derive(Debug)]
-struct Hesitating {
-    model: FunctionModel,
-    switch: Failing,
+pub(super) struct Hesitating {
+    pub(super) model: FunctionModel,
+    pub(super) switch: Failing,
     /// How many answers have begun.
-    begun: Arc<AtomicUsize>,
+    pub(super) begun: Arc<AtomicUsize>,
 }
 
 #[async_trait]

@@ -220,7 +220,7 @@ impl<T, C> Start<T, C> {
     }
 
     /// Has the result arrive in pieces, which are returned.
-    pub(super) fn in_pieces(mut self) -> (Self, Arc<Pieces>) {
+    pub(crate) fn in_pieces(mut self) -> (Self, Arc<Pieces>) {
         let pieces = Arc::<Pieces>::default();
         self.root.settings.pieces = Some(Arc::clone(&pieces));
         (self, pieces)
@@ -377,7 +377,7 @@ impl RunHandle {
     /// #[tool(effect = idempotent)]
     /// fn tell_planner(text: String, planner: State<Planner>) -> Result<()> {
     ///     let planner = planner.0.lock().unwrap();
-    ///     Ok(planner.as_ref().ok_or("nobody plans")?.send(text)?)
+    ///     Ok(planner.as_ref().ok_or("no run plans")?.send(text)?)
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
