@@ -24,7 +24,7 @@ use llm_do_worker_file::{
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, Path, PathSegment, Token, Type, Visibility};
+use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitBool, Path, PathSegment, Token, Type, Visibility};
 
 pub(crate) use self::block::{Block, Member, is_block};
 pub(crate) use self::data::{Data, Derived, PartialField, PartialStruct, named};

@@ -162,7 +162,9 @@ impl Batcher {
         let batch = match submitted {
             Ok(batch) => batch,
             Err(error) => {
-                waiting.into_iter().for_each(|waiting| drop(waiting.send(Err(error.copy()))));
+                for waiting in waiting {
+                    drop(waiting.send(Err(error.copy())));
+                }
                 return;
             }
         };

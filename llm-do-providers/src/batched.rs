@@ -112,7 +112,7 @@ pub(crate) trait BatchedExchange: Send {
 /// What follows an answer.
 pub(crate) enum BatchStep {
     /// It is complete.
-    Done(Response),
+    Done(Box<Response>),
     /// A further request has to be submitted, after a delay.
     Again(Duration),
 }
@@ -164,7 +164,7 @@ impl BatchedRequest {
     #[doc(hidden)]
     pub async fn read(&mut self, answer: Result<Vec<u8>, ProviderError>) -> Result<Option<Response>, ProviderError> {
         match self.0.read(answer)? {
-            BatchStep::Done(response) => Ok(Some(response)),
+            BatchStep::Done(response) => Ok(Some(*response)),
             BatchStep::Again(delay) => {
                 tokio::time::sleep(delay).await;
                 Ok(None)

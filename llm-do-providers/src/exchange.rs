@@ -309,6 +309,7 @@ impl RenamedTools {
     }
 
     #[cfg(not(feature = "anthropic"))]
+    #[allow(clippy::unused_self, reason = "with the other feature it is used")]
     fn restore(&self, response: Response) -> Response {
         response
     }

@@ -172,7 +172,7 @@ impl BatchedExchange for FallbackBatch {
         let index = self.index;
         let (name, exchange) = &mut self.exchanges[index];
         match exchange.read(answer) {
-            Ok(BatchStep::Done(response)) => Ok(BatchStep::Done(with_answering_model(response, name))),
+            Ok(BatchStep::Done(response)) => Ok(BatchStep::Done(Box::new(with_answering_model(*response, name)))),
             Ok(again) => Ok(again),
             Err(error) if self.fallback.falls_back(index, &error) => {
                 self.index += 1;

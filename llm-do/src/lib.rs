@@ -101,6 +101,7 @@
 //! | `json-schema` | schemas from programs ([`FunctionTool`](runtime::FunctionTool), [`WorkerSpec`](worker::WorkerSpec)), and on Rust types the keywords that few use, such as `pattern`, `format: email` and `if`; included in `worker-files` |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
 //! | `eval` | the module `eval`: datasets, evaluators, and comparisons of models, prompts and tools; with `cli`, the command `eval` |
+//! | `learn` | `harden::Learner`: learns decisions from recorded cases without a model; included in `cli` |
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
 //! | `serve` | the module `serve`: many runs as a service, over HTTP and in one file; `journal::SqliteJournal` |
@@ -331,13 +332,17 @@ pub mod harden {
     #![doc = include_str!("../docs/hardening.md")]
 
     pub use llm_do_core::app::harden::{
-        Agreement, Answer, Case, Cases, Compared, Ranking, RecordedCalls, Report, Shadow, Summary, Verdict,
-        WorkerUsage, compare, compare_one,
+        Agreement, Answer, Case, Cases, Compared, Gate, Guarantee, HybridStatus, InvalidGuarantee, Judgment, Ranking,
+        RecordedCalls, Report, Shadow, Summary, Verdict, WorkerUsage, compare, compare_one, hybrid_status,
     };
     #[cfg(feature = "script")]
     pub use llm_do_core::app::harden::{
         Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,
     };
+    #[cfg(feature = "learn")]
+    pub use llm_do_core::app::harden::{FewRules, LearnError, LearnReport, LearnedProposal, Learner};
+    #[cfg(feature = "learn")]
+    pub use llm_do_core::plane::function_tool::{LearnedFault, LearnedTool};
 }
 
 /// MCP, the Model Context Protocol, both ways: serves what is linked, and uses the tools of servers.

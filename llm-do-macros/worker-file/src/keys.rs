@@ -12,7 +12,7 @@ use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, T
 use crate::values::Reader;
 use crate::word::{EFFECTS, OutputMode};
 use crate::yaml::{Content, Key, Node};
-use crate::{Fault, Located, Place, did_you_mean, schema, server_side, shadow};
+use crate::{Fault, Located, Place, did_you_mean, guarantee, schema, server_side, shadow};
 
 /// The fault of a worker with both `model` and `compatible_models`.
 pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
@@ -146,6 +146,12 @@ pub const KEYS: &[KeyDef] = &[
         "hybrid",
         shadow::item_name,
         "At run time: a tool that answers first, as by `RuntimeBuilder::hybrid`; the worker answers where it abstains or fails",
+    ),
+    KeyDef::new(
+        "guarantee",
+        guarantee::read,
+        "At run time: `{ disagreement: 0.02, confidence: 0.95 }` has the tool of `hybrid` answer only while comparisons show that it \
+         disagrees with the worker in at most this share, as `RuntimeBuilder::guarantee`. Default of `confidence`: 0.95",
     ),
     KeyDef::new(
         "shadow",

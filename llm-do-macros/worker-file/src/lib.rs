@@ -28,6 +28,7 @@ mod duration;
 mod fault;
 mod file;
 mod front_matter;
+mod guarantee;
 mod input_model;
 mod keys;
 mod limits;

@@ -65,12 +65,16 @@ impl OpenBatch {
 
     /// Passes the reason on why those of `requests` that have no answer get none.
     pub(super) fn deliver_error(&self, requests: &[String], reason: &ProviderError) {
-        requests.iter().for_each(|request| self.send(request, Ok(Err(reason.copy()))));
+        for request in requests {
+            self.send(request, Ok(Err(reason.copy())));
+        }
     }
 
     /// Fails those of `requests` that have no answer, since the batch cannot be looked at.
     pub(super) fn fail(&self, requests: &[String], error: &ProviderError) {
-        requests.iter().for_each(|request| self.send(request, Err(error.copy())));
+        for request in requests {
+            self.send(request, Err(error.copy()));
+        }
     }
 
     fn send(&self, request: &str, waited: Waited) {

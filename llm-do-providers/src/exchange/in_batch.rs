@@ -35,7 +35,7 @@ where
         let exchange = &mut self.exchange;
         match answer.and_then(|body| exchange.read(&body)) {
             Ok(answer) => Ok(match exchange.finish_or_continue(answer) {
-                Some(response) => BatchStep::Done(charged(response)),
+                Some(response) => BatchStep::Done(Box::new(charged(response))),
                 None => BatchStep::Again(Duration::ZERO),
             }),
             Err(error) => match exchange.after(error) {

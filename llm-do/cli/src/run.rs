@@ -62,7 +62,8 @@ pub(super) fn run(
         progress.show_answers(&registry);
     }
     let token = builder.cancellation_token();
-    let mut builder = configure(builder, &settings, &entries, &progress);
+    let builder = configure(builder, &settings, &entries, &progress);
+    let mut builder = options.session.keep_evidence(builder, entries.project.as_deref());
     let cannot_ask = builder.has_no_approver();
     let is_asking = builder.asks_approver();
     if cannot_ask {

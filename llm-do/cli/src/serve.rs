@@ -9,7 +9,6 @@ use llm_do_core::app::serve::{Service, ServiceError};
 use llm_do_core::base::error::chain;
 use llm_do_core::base::open_file::folder_or_current;
 use llm_do_core::base::printable::printable_line;
-use llm_do_core::observe::journal::digest;
 use llm_do_core::session::runtime::RuntimeBuilder;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -90,12 +89,9 @@ pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<Path
     Ok(store)
 }
 
-/// Returns the name of the database of a folder: the folder's name, with a digest of its path.
+/// Returns the name of the database of a folder.
 fn store_name(folder: &Path) -> String {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let name: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
-    let digest = digest(&serde_json::json!(folder.as_os_str().as_encoded_bytes()));
-    format!("runs/{name:.40}-{digest:.16}.db")
+    format!("runs/{}.db", state::name_for(folder))
 }
 
 pub(super) fn usage(error: &ServiceError) -> CommandError {

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use llm_do_providers::Money;
 
 use super::RunFilter;
+use super::gate::GateOptions;
 use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
 
@@ -88,6 +89,9 @@ pub(crate) struct EvaluateOptions {
     /// given several times.
     #[arg(long, value_name = "VALUE")]
     pub(crate) fail_under: Vec<Threshold>,
+    // If one is given, each variant must pass that gate.
+    #[command(flatten)]
+    pub(crate) gate: GateOptions,
     /// Fail if a metric is lower than in the latest report in --results.
     #[arg(long, requires = "results")]
     pub(crate) fail_if_worse: bool,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::{ServerSideTool, Settings};
 use llm_do_worker_file::{
     BLANK_REASON, MODEL_CHOICE, NOT_AN_OBJECT, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS, check_max_result,
@@ -117,6 +118,8 @@ pub struct WorkerSpec {
     pub(crate) timeout: Option<Duration>,
     /// The tool that answers first.
     pub(crate) hybrid: Option<String>,
+    /// While which evidence that tool answers.
+    pub(crate) guarantee: Option<Guarantee>,
     /// The tool that it is compared with, at every how many calls.
     pub(crate) shadow: Option<(String, u64)>,
 }
@@ -152,6 +155,7 @@ impl WorkerSpec {
             background: false,
             timeout: None,
             hybrid: None,
+            guarantee: None,
             shadow: None,
         }
     }
@@ -321,6 +325,14 @@ impl WorkerSpec {
     /// does, which takes precedence. Default: none. A worker that a model or code creates during a run answers alone.
     pub fn hybrid(mut self, tool: impl Into<String>) -> Self {
         self.hybrid = Some(tool.into());
+        self
+    }
+
+    /// Has the tool of [`hybrid`](Self::hybrid) answer only while comparisons show that it disagrees seldom enough, as
+    /// [`RuntimeBuilder::guarantee`](https://docs.rs/llm-do/latest/llm_do/runtime/struct.RuntimeBuilder.html#method.guarantee) does, which takes
+    /// precedence. Default: none.
+    pub fn guarantee(mut self, guarantee: Guarantee) -> Self {
+        self.guarantee = Some(guarantee);
         self
     }
 

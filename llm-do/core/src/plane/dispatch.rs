@@ -55,6 +55,7 @@ use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::config::SessionConfig;
 use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
+use crate::plane::guarantee::EvidencePlace;
 use crate::plane::guard::Guards;
 use crate::plane::instance::CloseTasks;
 use crate::plane::mailbox::Mailbox;
@@ -78,6 +79,8 @@ pub(crate) struct Plane {
     pub(crate) root_steps: ChildSteps,
     pub(crate) shadows: Shadows,
     pub(crate) hybrids: Hybrids,
+    /// Where the evidence of guarantees is kept.
+    pub(crate) evidence: EvidencePlace,
     /// The folder that the files of created workers are written to.
     pub(crate) worker_store: Option<PathBuf>,
 }

@@ -142,13 +142,11 @@ impl Fake {
 async fn handle(State(account): State<Arc<Mutex<Account>>>, method: Method, uri: Uri, body: Bytes) -> Response {
     let mut account = account.lock().unwrap();
     let body = String::from_utf8(body.to_vec()).unwrap();
-    match account.handle(&method, uri.path(), &body) {
-        Some(answer) => answer.into_response(),
-        None => {
-            account.single += 1;
-            (StatusCode::NOT_FOUND, "{}").into_response()
-        }
+    if let Some(answer) = account.handle(&method, uri.path(), &body) {
+        return answer.into_response();
     }
+    account.single += 1;
+    (StatusCode::NOT_FOUND, "{}").into_response()
 }
 
 impl Account {

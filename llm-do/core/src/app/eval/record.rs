@@ -38,6 +38,9 @@ pub struct RunRecord {
     /// The error of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Whether that error is an abstention, [`Unsure`](crate::base::error::Unsure), which is neither right nor wrong.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsure: bool,
     /// Wall-clock time, in seconds.
     pub seconds: f64,
     /// The usage of the run.

@@ -60,6 +60,7 @@ async fn run_and_evaluate(
         expected_output: planned.case.case.expected_output.clone(),
         output: None,
         error: None,
+        unsure: false,
         seconds: duration.as_secs_f64(),
         usage: handle.usage(),
         judge_usage: RunUsage::default(),
@@ -68,7 +69,10 @@ async fn run_and_evaluate(
     };
     match result {
         Ok(output) => evaluate(planned, &output, duration, &calls.take(), judge, &mut record).await,
-        Err(error) => record.error = Some(chain(&error)),
+        Err(error) => {
+            record.unsure = error.is_unsure();
+            record.error = Some(chain(&error));
+        }
     }
     report(planned, &record);
     record

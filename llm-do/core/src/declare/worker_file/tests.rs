@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
 use llm_do_worker_file::{KEYS, KeyDef, LIMITS, RESERVED_NAME, SETTINGS};
 use proptest::collection::vec;
@@ -40,7 +41,7 @@ fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
         .attachments(AttachmentPolicy::new().count(1))
         .background();
     spec.input_of = Some("d".to_owned());
-    spec = spec.hybrid("f").shadow("f", 2);
+    spec = spec.hybrid("f").guarantee(Guarantee::new(0.02, 0.9).unwrap()).shadow("f", 2);
     let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
     // `toolsets` stands for `tools` too.
     let others = ["tools", "skills", "context", "mcp_servers"];

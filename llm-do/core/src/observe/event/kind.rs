@@ -227,6 +227,23 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// The [guarantee](crate::session::runtime::RuntimeBuilder::guarantee) of a hybrid began or ceased to hold: code answers the next
+    /// calls, or the worker does.
+    Guarantee {
+        /// The tool that answers first.
+        tool: String,
+        /// Whether it holds.
+        holds: bool,
+        /// The upper bound of disagreement that the comparisons showed.
+        bound: f64,
+        /// The number of comparisons.
+        comparisons: u64,
+        /// The number of comparisons that disagree.
+        disagreements: u64,
+        /// Why the evidence cannot be kept, so that the worker answers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// A worker sends a request to its model.
     ModelRequest {
         /// The model, `provider:model`.

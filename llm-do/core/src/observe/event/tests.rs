@@ -228,7 +228,10 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .prop_map(|(description, worker, points)| EventKind::Subtask { description, worker, points })
                 .boxed()
         }
-        EventKind::Shadowed { .. } | EventKind::Drifted { .. } | EventKind::Hybrid { .. } => of_hardening(kind),
+        EventKind::Shadowed { .. }
+        | EventKind::Drifted { .. }
+        | EventKind::Hybrid { .. }
+        | EventKind::Guarantee { .. } => of_hardening(kind),
         EventKind::ModelRequest { .. } => content::model_request(),
         EventKind::ModelWaiting { .. } => text().prop_map(|on| EventKind::ModelWaiting { on }).boxed(),
         EventKind::SettingWarning { .. } => (name(), text(), text())
@@ -318,11 +321,17 @@ fn of_hardening(kind: &EventKind) -> BoxedStrategy<EventKind> {
             .prop_map(|(worker, disagree, of)| EventKind::Drifted { worker, disagree, of })
             .boxed(),
         EventKind::Hybrid { .. } => {
-            let answer = of([CodeAnswer::Answered, CodeAnswer::Abstained, CodeAnswer::Failed]);
+            let answer = of([CodeAnswer::Answered, CodeAnswer::Compared, CodeAnswer::Abstained, CodeAnswer::Failed]);
             (text(), answer, maybe())
                 .prop_map(|(tool, answer, reason)| EventKind::Hybrid { tool, answer, reason })
                 .boxed()
         }
+        EventKind::Guarantee { .. } => (text(), any::<bool>(), 0..=1_000_u32, any::<u64>(), any::<u64>(), maybe())
+            .prop_map(|(tool, holds, bound, comparisons, disagreements, reason)| {
+                let bound = f64::from(bound) / 1_000.0;
+                EventKind::Guarantee { tool, holds, bound, comparisons, disagreements, reason }
+            })
+            .boxed(),
         other => Just(other.clone()).boxed(),
     }
 }
@@ -390,6 +399,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },
         EventKind::Drifted { worker: none(), disagree: 0, of: 0 },
         EventKind::Hybrid { tool: none(), answer: CodeAnswer::Answered, reason: None },
+        EventKind::Guarantee { tool: none(), holds: true, bound: 0.5, comparisons: 1, disagreements: 0, reason: None },
         EventKind::ModelRequest { model: Arc::clone(&tool), turn: 1, messages: 1, tools: Vec::new(), content: None },
         EventKind::ModelWaiting { on: none() },
         EventKind::SettingWarning { model: Arc::clone(&tool), setting: none(), message: none() },

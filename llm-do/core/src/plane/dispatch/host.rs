@@ -56,11 +56,11 @@ impl Host for Run {
     fn in_background(
         self: Arc<Self>,
         caller: CallContext,
-        callee: Callee<'_>,
+        whom: Callee<'_>,
         arguments: Given,
         number: Option<u32>,
     ) -> (CallContext, BoxFuture<'static, CallResult>) {
-        background::prepare(self, caller, callee, arguments, number)
+        background::prepare(self, caller, whom, arguments, number)
     }
 
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError> {

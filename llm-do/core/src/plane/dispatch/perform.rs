@@ -13,7 +13,7 @@ use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::hybrid::{answer_by_code, as_answer, remember};
+use super::hybrid::{FirstAnswer, answer_first, as_answer, remember};
 use super::pipeline::{Call, CallResult};
 use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
@@ -182,10 +182,13 @@ async fn rendered(instructions: &str, prompt: Prompt, policy: &AttachmentPolicy,
 /// Runs a worker's turns.
 async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
     let PreparedWorker { plan, render, .. } = worker;
-    if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
-        Box::pin(remember(run, &plan, ctx, render, as_answer(&plan, &returned))).await;
-        return Ok(returned);
-    }
+    let comparison = match Box::pin(answer_first(run, &plan, ctx)).await? {
+        FirstAnswer::Code(returned) => {
+            Box::pin(remember(run, &plan, ctx, render, as_answer(&plan, &returned))).await;
+            return Ok(returned);
+        }
+        FirstAnswer::Worker(comparison) => comparison,
+    };
     let instructions = instructions::of_call(&plan, ctx).await?;
     let prompt = render(ctx).prompt().await?;
     if run.renders_only(ctx) {
@@ -193,7 +196,11 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     }
     let worker = worker_run(run, &plan, &instructions, ctx).await?;
     let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
-    worker.run(prompt, limits).await
+    let result = worker.run(prompt, limits).await;
+    if let Some(comparison) = comparison {
+        Box::pin(comparison.finish(run, ctx, &result)).await;
+    }
+    result
 }
 
 /// Returns a worker call with its model and its tools, once its server-side tools are permitted.

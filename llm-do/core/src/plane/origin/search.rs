@@ -99,7 +99,7 @@ impl Known {
     fn find(&self, place: &str, value: &Value, users: &[(String, &Value)]) -> Option<(ValueOrigin, Label)> {
         let default = self.properties.get(place).and_then(|property| property.get("default"));
         if default == Some(value) {
-            return Some((ValueOrigin::Default, Label::Trusted));
+            return Some((ValueOrigin::ArgumentDefault, Label::Trusted));
         }
         let needle = Needle::of(value)?;
         let is_in_request = |(_, given): &(String, &Value)| match given {

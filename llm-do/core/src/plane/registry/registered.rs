@@ -1,5 +1,6 @@
 //! One item of the registry, with the data that is derived from its definition once.
 
+mod program;
 mod sources;
 mod types;
 
@@ -16,6 +17,7 @@ use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::{Effect, OnUnknown};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
+use crate::observe::journal::digest;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::{Declared, OfferedTool};
 use crate::plane::definition::{ComputedInstructions, DeclaredRule, Decode, InstanceDef, Preview, ToolDef};
@@ -284,6 +286,19 @@ impl Registered {
         }))
     }
 
+    /// Returns a digest of its declaration and its code: the definition of a worker, the version of an added tool, or else that of the
+    /// program.
+    pub(crate) fn digest(&self) -> String {
+        let declared = self.declared.iter().flat_map(|declared| declared.iter());
+        let declared: Vec<_> = declared.map(|tool| [&*tool.shown, &*tool.tool]).collect();
+        let code = match &self.code {
+            Code::Worker(plan) => json!(plan.variant()),
+            Code::Value(tool) => json!(tool.version.as_deref().unwrap_or(program::version())),
+            Code::Function(_) => json!(program::version()),
+        };
+        digest(&json!([self.name, self.description, self.parameters(), declared, code]))
+    }
+
     /// Returns the identity of the server of a tool that is not in this program, with the server's definition of the
     /// tool.
     pub(crate) fn server(&self) -> Option<&str> {
@@ -329,6 +344,17 @@ impl Registered {
     /// Returns whether its arguments can be decoded directly from their text.
     pub(super) fn reads_text(&self, decode: &Decode) -> bool {
         *self.reads_text.get_or_init(decode.reads_text)
+    }
+
+    /// Returns what was learned, if that implements it.
+    #[cfg(feature = "learn")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn learned(&self) -> Option<&llm_do_learn::Learned> {
+        match &self.code {
+            Code::Value(tool) => tool.learned.as_deref(),
+            Code::Function(_) | Code::Worker(_) => None,
+        }
     }
 
     /// Returns whether a macro registered it.

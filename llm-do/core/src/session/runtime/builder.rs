@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::PriceTable;
 use llm_do_providers::{CapabilityTable, Model};
 use tokio_util::sync::CancellationToken;
@@ -29,6 +30,7 @@ use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
 use crate::plane::config::SessionConfig;
 use crate::plane::config::WorkingFolder;
 use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
+use crate::plane::guarantee::{EvidencePlace, EvidenceStore};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::instance::TypeKey;
 use crate::plane::model_choice::SessionModel;
@@ -57,6 +59,10 @@ pub struct RuntimeBuilder {
     hybrids: Vec<(String, String)>,
     /// The workers that answer alone, although their files may name a tool.
     without_hybrids: Vec<String>,
+    /// The guarantees of workers.
+    guarantees: Vec<(String, Guarantee)>,
+    /// Where the evidence of guarantees is kept.
+    evidence: Option<Arc<dyn EvidenceStore>>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// The items whose runs need tools of sources; `None` for all.
@@ -147,11 +153,12 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Removes the journal and the shadows, for runs that do not belong to the application.
+    /// Removes the journal, the shadows and the guarantees, for runs that do not belong to the application.
     #[doc(hidden)]
     pub fn without_journal_and_shadows(mut self) -> Self {
         self.config.journal = None;
         self.shadows.clear();
+        self.guarantees.clear();
         self
     }
 
@@ -173,6 +180,8 @@ impl RuntimeBuilder {
             shadows: self.shadows.clone(),
             hybrids: self.hybrids.clone(),
             without_hybrids: self.without_hybrids.clone(),
+            guarantees: self.guarantees.clone(),
+            evidence: self.evidence.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
             roots: self.roots.clone(),
@@ -251,7 +260,9 @@ impl RuntimeBuilder {
         let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, &registry)
             .map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
-        let hybrids = Hybrids::new(self.hybrids, &registry).map_err(BuildError::Hybrid)?;
+        let answers_alone = |worker: &String| self.without_hybrids.contains(worker);
+        self.guarantees.retain(|(worker, _)| !answers_alone(worker));
+        let hybrids = Hybrids::new(self.hybrids, &self.guarantees, &registry).map_err(BuildError::Hybrid)?;
         let capacity = self.config.sink_capacity;
         let plane = Plane {
             config: self.config,
@@ -265,6 +276,7 @@ impl RuntimeBuilder {
             root_steps: ChildSteps::default(),
             shadows,
             hybrids,
+            evidence: EvidencePlace::new(self.evidence),
             worker_store: self.worker_store,
         };
         let runtime =

@@ -46,6 +46,7 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         background: _,
         timeout: _,
         hybrid,
+        guarantee: _,
         shadow,
     } = spec;
     let demand = |kind, text: String| Demand::new(kind, origin.to_string(), text);
