@@ -50,7 +50,7 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
-use crate::plane::history_processor::{Compaction, HistoryProcessor};
+use crate::plane::history_processor::{Compaction, Estimate, HistoryProcessor};
 use crate::plane::kept_results::KeptResults;
 use crate::plane::mailbox::Mail;
 use crate::plane::model_choice::ChosenModel;
@@ -91,7 +91,7 @@ pub(crate) struct WorkerRun {
     /// What keeps the requests within the window of the model, unless it is off.
     pub(crate) compaction: Option<Arc<Compaction>>,
     /// How many tokens the instructions and the tools have, once it was estimated.
-    pub(crate) overhead: OnceLock<usize>,
+    pub(crate) overhead: OnceLock<Estimate>,
     /// What the server of the model reports of its window, once it was asked.
     pub(crate) asked_window: OnceLock<Option<ContextWindow>>,
     /// The calls of its model in the background; `None` if it may start none.
