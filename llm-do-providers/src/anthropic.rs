@@ -3,6 +3,7 @@
 mod batch;
 mod binding;
 mod builder;
+mod compaction;
 mod convert;
 mod fault;
 mod history;
@@ -73,6 +74,7 @@ inventory::submit! {
 /// | `cache_prompt` | `cache_control` | all; see below |
 /// | `service_tier` | `service_tier`: `auto`, `standard_only` | all |
 /// | `batch` | the request goes to the [Message Batches API](https://platform.claude.com/docs/en/build-with-claude/batch-processing), together with those of other models; without `service_tier` | all |
+/// | `compact_at` | `context_management` with the edit `compact_20260112`, at least 50,000, and its beta: the API [summarizes the conversation](https://platform.claude.com/docs/en/build-with-claude/compaction-threshold) | Claude from 4.6 on |
 /// | `seed`, `presence_penalty`, `frequency_penalty` | not sent: the API has no field for them | |
 ///
 /// A setting that is left out or changed is reported as a [warning](crate::Response::warnings) of the answer. Send other
@@ -245,7 +247,9 @@ impl AnthropicModel {
         let tier = ServiceTier::requested(request.settings.service_tier.as_deref());
         let begin = move || AnthropicAccumulator::new(Arc::clone(&model), tier);
         let warnings = plan.warnings;
-        let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
+        let with_beta = plan.compact_at.map(|_| compaction::with_beta(request.settings, &self.betas));
+        let settings = with_beta.as_ref().unwrap_or(request.settings);
+        let exchange = Exchange::new(&self.endpoint, &body, settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings).with_renamed(tools::renamed(request)))
     }
 }

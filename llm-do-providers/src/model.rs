@@ -251,7 +251,7 @@ impl<'a> Request<'a> {
         let Some(Message::User { parts }) = self.since_prompt().first() else { return String::new() };
         let texts = parts.iter().filter_map(|part| match part {
             UserPart::Text { text } => Some(text.as_str()),
-            UserPart::Attachment(_) => None,
+            UserPart::Attachment(_) | UserPart::Pin => None,
         });
         texts.collect()
     }

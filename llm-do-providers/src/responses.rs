@@ -61,6 +61,7 @@ inventory::submit! {
 /// | `parallel_tool_calls`, `service_tier` | fields of the same name |
 /// | `batch` | the request goes to the [Batch API](https://platform.openai.com/docs/guides/batch), without `service_tier` |
 /// | `temperature`, `top_p` | fields of the same name; not sent while one of OpenAI's models [thinks](https://developers.openai.com/api/docs/guides/reasoning), since it refuses them |
+/// | `compact_at` | `context_management`: the API [summarizes the conversation](https://developers.openai.com/api/docs/guides/compaction) in an encrypted item |
 /// | `seed`, `stop`, `presence_penalty`, `frequency_penalty`, `cache_prompt` | not sent: the API has no field for them, and caches automatically |
 /// | `web_search`, with `allowed_domains` | the tool [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), which also opens pages |
 /// | `code_execution` | the tool [`code_interpreter`](https://platform.openai.com/docs/guides/tools-code-interpreter), in a new container |

@@ -49,6 +49,9 @@ pub struct Settings {
     /// Whether requests go to the provider's batch API, whose answers cost half and arrive within a day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<bool>,
+    /// From how many input tokens on the provider itself summarizes the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compact_at: Option<u32>,
     /// The timeout of a request; for a stream, the maximum time between two chunks. Seconds in JSON.
     #[serde(with = "seconds")]
     pub timeout: Option<Duration>,
@@ -93,6 +96,7 @@ impl Settings {
             cache_prompt: self.cache_prompt.or(base.cache_prompt),
             service_tier: self.service_tier.or_else(|| base.service_tier.clone()),
             batch: self.batch.or(base.batch),
+            compact_at: self.compact_at.or(base.compact_at),
             timeout: self.timeout.or(base.timeout),
             extra_body,
             extra_headers: self.extra_headers.over(&base.extra_headers),
@@ -178,6 +182,15 @@ impl Settings {
     #[must_use]
     pub fn batch(self, enabled: bool) -> Self {
         Self { batch: Some(enabled), ..self }
+    }
+
+    /// Sets from how many input tokens on the provider itself summarizes the conversation, for providers that can. Default: never.
+    ///
+    /// The summary is a part of an answer, which only that provider reads; the messages before it stay in the history. It costs
+    /// tokens, which the usage includes.
+    #[must_use]
+    pub fn compact_at(self, tokens: u32) -> Self {
+        Self { compact_at: Some(tokens), ..self }
     }
 
     /// Returns whether requests go to the provider's batch API.

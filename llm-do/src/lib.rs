@@ -77,6 +77,7 @@
 //! | ask users | [`Question`](context::Question), [`InputHandler`](context::InputHandler), `toolsets::user_input` |
 //! | call the tools of an MCP server by type | `mcp::Snapshot` |
 //! | replace a worker with code, wholly or where code is sure, and monitor it | [`harden`], [`RuntimeBuilder::hybrid`](runtime::RuntimeBuilder::hybrid), [`Shadow`](harden::Shadow) |
+//! | have an evaluator score each result of a worker, and the worker improve it | [`worker::refine`], [`RuntimeBuilder::refine`](runtime::RuntimeBuilder::refine) |
 //! | evaluate models, prompts and tools over a dataset | `eval` |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
@@ -307,6 +308,7 @@ pub mod usage {
 
 /// Workers as values, and from files.
 pub mod worker {
+    pub use llm_do_core::declare::refine::{Assessment, Refine, refine};
     pub use llm_do_core::declare::worker_file::WorkerFileError;
     pub use llm_do_core::declare::worker_spec::{OutputMode, WorkerSpec};
 }

@@ -88,6 +88,8 @@ pub enum Value {
     Guarantee(Vec<Entry>),
     /// The keys of `shadow`.
     Shadow(Vec<Entry>),
+    /// The keys of `refine`.
+    Refine(Vec<Entry>),
     /// The skills of the project that the worker may read.
     Skills(Skills),
     /// The file of the project that is added to its instructions.

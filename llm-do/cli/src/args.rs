@@ -34,7 +34,9 @@ pub(super) use self::mcp::{
 };
 pub(super) use self::recorded::{IN_FLIGHT, RecordOptions, RunFilter};
 #[cfg(feature = "serve")]
-pub(super) use self::runs::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
+pub(super) use self::runs::{
+    ListRunsOptions, RunSource, RunsCommand, RunsOptions, SendOptions, SettleOptions, ShowRunOptions,
+};
 #[cfg(feature = "serve")]
 pub(super) use self::serve::ServiceOptions;
 pub(super) use self::session::SessionOptions;
@@ -192,7 +194,8 @@ const RUNS_EXAMPLES: &str = "Examples:
   runs --state waiting             what waits for people or for a time
   runs --entry main --since 7d --json
   runs --url https://runs.example.com --token-file token
-  runs show 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01";
+  runs show 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01
+  runs send 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01 'Leave the tests as they are.'";
 
 const CALL_EXAMPLES: &str = "Examples:
   call project_read_file --path a.txt      arguments by name

@@ -239,10 +239,14 @@ impl Dialogue {
     }
 
     fn save(&mut self, message: &str) {
-        self.saved.state = self.chat.state();
         if self.saved.title.is_empty() {
             self.saved.title = message.lines().next().unwrap_or_default().chars().take(60).collect();
         }
+        self.save_state();
+    }
+
+    fn save_state(&mut self) {
+        self.saved.state = self.chat.state();
         if let Err(error) = self.store.save(&mut self.saved) {
             note(&format!("warning: the chat is not saved: {error}"));
         }
@@ -259,6 +263,7 @@ impl Dialogue {
                 self.compact.request();
                 note("each conversation so far is summarized before its next message");
             }
+            "pin" => self.pin(),
             "history" => self.history()?,
             "quit" | "exit" => return Ok(Next::End),
             _ => note(&command::unknown(name)),
@@ -294,6 +299,16 @@ impl Dialogue {
         self.chat = self.runtime.chat();
         self.compact.withdraw();
         note(&format!("a new chat: {}", self.saved.id));
+    }
+
+    /// Keeps the last message of the user when the conversation is summarized.
+    fn pin(&mut self) {
+        if self.chat.pin_last(&self.partner) {
+            self.save_state();
+            note("your last message stays when the conversation is summarized");
+        } else {
+            note(&format!("`{}` has no message to pin", self.partner));
+        }
     }
 
     fn history(&self) -> Result<(), CommandError> {

@@ -6,6 +6,7 @@ pub mod nesting;
 pub mod partial;
 pub mod prompt;
 pub mod question;
+pub mod refine;
 #[doc(hidden)]
 pub mod schema;
 pub mod subtask;

@@ -7,6 +7,7 @@ mod required;
 mod cli;
 mod connected;
 mod kill;
+mod long_runs;
 mod page;
 mod project;
 mod readme;

@@ -18,6 +18,7 @@ mod mended;
 mod model_files;
 mod output_modes;
 mod programs;
+mod refine;
 mod requests;
 mod streamed;
 mod tool_search;

@@ -56,6 +56,7 @@ impl Values {
             | Value::InputModel(_)
             | Value::Guarantee(_)
             | Value::Shadow(_)
+            | Value::Refine(_)
             | Value::Skills(_)
             | Value::Context(_)
             | Value::McpServers(_) => return None,

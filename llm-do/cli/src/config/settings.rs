@@ -47,7 +47,7 @@ impl Setting {
 }
 
 /// The settings, in the order in which they are shown.
-pub(super) const SETTINGS: [Setting; 16] = [
+pub(super) const SETTINGS: [Setting; 17] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
     Setting::new("end_on_denial", |settings| &mut settings.end_on_denial),
@@ -64,6 +64,7 @@ pub(super) const SETTINGS: [Setting; 16] = [
     Setting::new("output", |settings| &mut settings.output),
     Setting::new("content", |settings| &mut settings.content).of_user(),
     Setting::new("batch", |settings| &mut settings.batch),
+    Setting::new("compaction", |settings| &mut settings.compaction),
 ];
 
 /// The values of the settings.
@@ -85,6 +86,7 @@ pub(crate) struct Settings {
     pub(crate) output: Set<Format>,
     pub(crate) content: Set<bool>,
     pub(crate) batch: Set<bool>,
+    pub(crate) compaction: Set<bool>,
     /// Values of the project's file that have no effect, since another value is stricter.
     pub(crate) warnings: Vec<String>,
 }
@@ -129,6 +131,7 @@ impl Settings {
         self.output.offer(Format::default(), Source::Default);
         self.content.offer(default.content, Source::Default);
         self.batch.offer(false, Source::Default);
+        self.compaction.offer(true, Source::Default);
         for setting in &SETTINGS {
             if let Some((of_project, stricter)) = (setting.slot)(self).settle() {
                 self.warnings.push(format!(
@@ -214,6 +217,9 @@ impl Settings {
         }
         if let Some(content) = self.content.get() {
             builder = builder.content(*content);
+        }
+        if self.compaction.get() == Some(&false) {
+            builder = builder.compaction(None);
         }
         if let Some(depth) = self.max_depth.get() {
             builder = builder.max_depth(*depth);

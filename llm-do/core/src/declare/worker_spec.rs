@@ -122,6 +122,8 @@ pub struct WorkerSpec {
     pub(crate) guarantee: Option<Guarantee>,
     /// The tool that it is compared with, at every how many calls.
     pub(crate) shadow: Option<(String, u64)>,
+    /// The evaluator of its results, how many there are at most, and the score that is accepted.
+    pub(crate) refine: Option<(String, u32, f64)>,
 }
 
 impl WorkerSpec {
@@ -157,6 +159,7 @@ impl WorkerSpec {
             hybrid: None,
             guarantee: None,
             shadow: None,
+            refine: None,
         }
     }
 
@@ -345,9 +348,18 @@ impl WorkerSpec {
         self
     }
 
-    /// Returns the tool that answers first, and the one that it is compared with.
-    pub(crate) fn compared_with(&self) -> impl Iterator<Item = &String> {
-        self.hybrid.iter().chain(self.shadow.as_ref().map(|(tool, _)| tool))
+    /// Has an evaluator score each result, as [`RuntimeBuilder::refine`](https://docs.rs/llm-do/latest/llm_do/runtime/struct.RuntimeBuilder.html#method.refine)
+    /// does, which takes precedence: the best of `at_most` results stands, or the first with the score `accept`. Default: none. The results
+    /// of a worker that a model or code creates during a run are not scored.
+    pub fn refine(mut self, evaluator: impl Into<String>, at_most: u32, accept: f64) -> Self {
+        self.refine = Some((evaluator.into(), at_most, accept));
+        self
+    }
+
+    /// Returns the tools that it names beside its own: the one that answers first, the one that it is compared with, and its evaluator.
+    pub(crate) fn further_tools(&self) -> impl Iterator<Item = &String> {
+        let compared = self.shadow.as_ref().map(|(tool, _)| tool);
+        self.hybrid.iter().chain(compared).chain(self.refine.as_ref().map(|(evaluator, ..)| evaluator))
     }
 
     /// Returns all faults of the definition.

@@ -85,6 +85,35 @@ impl<T> fmt::Debug for CallStream<'_, T> {
     }
 }
 
+/// Reads the result of a call that something else polls, while it arrives.
+#[cfg(feature = "serve")]
+#[derive(Debug)]
+pub(crate) struct PieceReader {
+    pieces: Arc<Pieces>,
+    reader: Reader,
+}
+
+#[cfg(feature = "serve")]
+impl PieceReader {
+    pub(crate) fn new(pieces: Arc<Pieces>) -> Self {
+        Self { pieces, reader: Reader::default() }
+    }
+
+    /// Waits for more of the result, and returns all of it that has arrived.
+    pub(crate) async fn next(&mut self) -> Partial<Value> {
+        poll_fn(|cx| {
+            while let Some(taken) = self.pieces.take(cx.waker()) {
+                self.reader.read(taken);
+                if let Some(partial) = self.reader.partial() {
+                    return Poll::Ready(partial);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
 /// Reads the pieces of a result.
 #[derive(Debug)]
 enum Reader {

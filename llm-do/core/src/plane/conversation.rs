@@ -42,6 +42,17 @@ impl Conversation {
         self.lock().messages.clone().into()
     }
 
+    /// Pins the last message of the user; returns whether there is one.
+    pub(crate) fn pin_last(&self) -> bool {
+        let mut current = self.lock();
+        let last = current.messages.iter().rposition(|message| matches!(message, Message::User { .. }));
+        let Some(last) = last else { return false };
+        let pinned = current.messages[last].clone().pinned();
+        current.messages[last] = pinned;
+        current.kept = current.kept.min(last);
+        true
+    }
+
     /// Removes and returns the history, in a form that every provider accepts, with the number of unchanged messages.
     pub(crate) fn take(&self) -> (History, usize) {
         let mut history = History::new();

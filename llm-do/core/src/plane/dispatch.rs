@@ -17,6 +17,7 @@ mod limits;
 mod origins;
 mod perform;
 mod pipeline;
+mod refine;
 mod report;
 #[cfg(feature = "mcp")]
 mod respond;
@@ -45,6 +46,7 @@ pub(crate) use self::journal::recorded_outcome_only;
 pub(crate) use self::journal::{may_repeat_effects, without_content};
 pub use self::journal::{recorded_outcome, unknown_calls};
 use self::pipeline::CallResult;
+pub(crate) use self::refine::Refinements;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
 pub(crate) use self::runtime_worker::{CreatedWorkers, StoredWorker};
@@ -83,6 +85,7 @@ pub(crate) struct Plane {
     pub(crate) hybrids: Hybrids,
     /// Where the evidence of guarantees is kept.
     pub(crate) evidence: EvidencePlace,
+    pub(crate) refinements: Refinements,
     /// The folder that the files of created workers are written to.
     pub(crate) worker_store: Option<PathBuf>,
 }

@@ -9,6 +9,7 @@ mod long_results;
 mod messages;
 mod output;
 mod pieces;
+mod refine;
 mod repeat;
 mod request_usage;
 #[cfg(feature = "mcp")]
@@ -32,6 +33,8 @@ use self::batch::BatchPlace;
 pub(crate) use self::content::ShownMessages;
 pub(crate) use self::messages::{PartialAnswer, mail_of};
 pub(crate) use self::output::Output;
+use self::refine::Attempts;
+pub(crate) use self::refine::{AnswerOfCode, RESULT, Refinement, Takes};
 use self::repeat::StreamProgress;
 pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
@@ -47,7 +50,7 @@ use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
-use crate::plane::history_processor::{Compaction, HistoryProcessor};
+use crate::plane::history_processor::{Compaction, Estimate, HistoryProcessor};
 use crate::plane::kept_results::KeptResults;
 use crate::plane::mailbox::Mail;
 use crate::plane::model_choice::ChosenModel;
@@ -88,11 +91,15 @@ pub(crate) struct WorkerRun {
     /// What keeps the requests within the window of the model, unless it is off.
     pub(crate) compaction: Option<Arc<Compaction>>,
     /// How many tokens the instructions and the tools have, once it was estimated.
-    pub(crate) overhead: OnceLock<usize>,
+    pub(crate) overhead: OnceLock<Estimate>,
     /// What the server of the model reports of its window, once it was asked.
     pub(crate) asked_window: OnceLock<Option<ContextWindow>>,
     /// The calls of its model in the background; `None` if it may start none.
     pub(crate) background: Option<Arc<ModelCalls>>,
+    /// What scores its results, if anything does.
+    pub(crate) refinement: Option<Arc<Refinement>>,
+    /// The answer of code with which it begins, if that was not accepted.
+    pub(crate) answer_of_code: Option<Box<AnswerOfCode>>,
 }
 
 /// The parts of a request that guards may change.
@@ -116,6 +123,8 @@ struct SavedTurns {
     finished: Vec<Option<CallResult>>,
     /// How many calls of the turn were made, if a message interrupted it.
     made: Option<usize>,
+    /// The results that were scored.
+    attempts: Attempts,
     /// Whether the last answer came from the journal.
     is_replay: bool,
     worker: Arc<WorkerRun>,
@@ -191,12 +200,18 @@ impl WorkerRun {
         loaded.extend(self.result_tools_of(&messages));
         let turns = Turns::new(messages, kept, limits);
         let (finished, worker) = (Vec::new(), Arc::clone(&self));
-        let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
+        let attempts = Attempts::default();
+        let mut saved = SavedTurns { turns, finished, made: None, attempts, is_replay: false, worker };
         saved.turns.add_loaded(loaded);
+        self.continue_from_code(&mut saved.turns, &mut saved.attempts);
         self.warn_of_early_deadline();
         let _takes_messages = self.take_messages();
         loop {
             let made = saved.made.take();
+            if self.refinement.is_some() && saved.turns.is_done() {
+                // Before messages join, since the last ones close the run to further ones. Boxed, since few workers are refined.
+                Box::pin(self.score(&mut saved.turns, &mut saved.attempts)).await?;
+            }
             self.join_new(&mut saved.turns, made).await?;
             match saved.turns.step() {
                 Step::Request(_) => saved.is_replay = self.ask(&mut saved.turns).await?,
@@ -210,10 +225,13 @@ impl WorkerRun {
                 }
                 Step::Done(value) => {
                     let attachments = saved.turns.files().to_vec();
-                    return Ok(ToolReturn { attachments, ..value.clone().into() });
+                    let last = ToolReturn { attachments, ..value.clone().into() };
+                    return Ok(saved.best().unwrap_or(last));
                 }
                 Step::Failed(message) => {
-                    return Err(CallError::GaveUp { worker: self.ctx.name().to_owned(), message: message.to_owned() });
+                    let message = message.to_owned();
+                    let gave_up = || CallError::GaveUp { worker: self.ctx.name().to_owned(), message };
+                    return saved.best().ok_or_else(gave_up);
                 }
             }
         }

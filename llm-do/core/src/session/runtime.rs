@@ -216,6 +216,12 @@ impl Runtime {
         self.plane.config.settings.is_batch()
     }
 
+    /// Returns whether guards may change or refuse answers of models.
+    #[cfg(feature = "serve")]
+    pub(crate) fn has_guards(&self) -> bool {
+        self.plane.guards.is_some()
+    }
+
     /// Returns the longest timeout of a tool or a worker.
     #[cfg(feature = "restate")]
     pub(crate) fn longest_timeout(&self) -> std::time::Duration {

@@ -97,6 +97,7 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
         row("output", "jsonl", json!("jsonl")),
         row("content", "true", json!(true)),
         row("batch", "true", json!(true)),
+        row("compaction", "false", json!(false)),
     ]
 }
 
@@ -151,6 +152,7 @@ verbose               1            --verbose
 output                text         default
 content               false        default
 batch                 false        default
+compaction            true         default
 ";
     assert_eq!(out, expected);
 }

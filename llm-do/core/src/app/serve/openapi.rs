@@ -127,7 +127,7 @@ const OPERATIONS: &[Operation] = &[
         ..get(
             "/runs/{id}/events",
             "watch_run",
-            "Streams events (`event`) and states (`state`) until the run has finished.",
+            "Streams events (`event`), states (`state`) and the result while it is written (`partial`) until the run has finished.",
             Role::Watch,
             "",
         )

@@ -72,6 +72,7 @@ fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
         ("hybrid", file::Value::Text(tool)) => spec.hybrid = Some(tool),
         ("guarantee", file::Value::Guarantee(keys)) => spec.guarantee = guarantee(keys),
         ("shadow", file::Value::Shadow(keys)) => spec.shadow = shadow(keys),
+        ("refine", file::Value::Refine(keys)) => spec.refine = refine(keys),
         (name, value) => unreachable!("the reader has no key `{name}` with the value {value:?}"),
     }
 }
@@ -106,6 +107,12 @@ pub(super) fn keys(spec: &WorkerSpec) -> Vec<(&'static str, Value)> {
         ("hybrid", spec.hybrid.as_ref().map(|tool| json!(tool))),
         ("guarantee", spec.guarantee.map(|guarantee| json!(guarantee))),
         ("shadow", spec.shadow.as_ref().map(|(tool, every)| json!({ "with": tool, "every": every }))),
+        (
+            "refine",
+            spec.refine
+                .as_ref()
+                .map(|(evaluator, at_most, accept)| json!({ "with": evaluator, "at_most": at_most, "accept": accept })),
+        ),
     ];
     keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
@@ -134,6 +141,20 @@ fn shadow(keys: Vec<Entry>) -> Option<(String, u64)> {
         }
     }
     Some((with?, every))
+}
+
+/// Converts the keys of `refine`; `None` if its evaluator has a fault.
+fn refine(keys: Vec<Entry>) -> Option<(String, u32, f64)> {
+    let (mut with, mut at_most, mut accept) = (None, file::DEFAULT_RESULTS, 1.0);
+    for Entry { value, .. } in keys {
+        match value {
+            file::Value::Text(evaluator) => with = Some(evaluator),
+            file::Value::Count(count) => at_most = small(count),
+            file::Value::Number(score) => accept = score,
+            value => unreachable!("the reader has no such value of `refine`: {value:?}"),
+        }
+    }
+    Some((with?, at_most, accept))
 }
 
 /// Returns a duration as limits are serialized.

@@ -244,6 +244,21 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// The [evaluator](crate::session::runtime::RuntimeBuilder::refine) of a worker scored a result.
+    Scored {
+        /// The evaluator.
+        evaluator: String,
+        /// The 1-based number of the result.
+        result: u32,
+        /// The score, from 0 to 1; `None` if the evaluator abstained.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        score: Option<f64>,
+        /// What has to change for a better score, or why the evaluator abstained.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reasons: Vec<String>,
+        /// Whether the reasons go back to the worker.
+        again: bool,
+    },
     /// A worker sends a request to its model.
     ModelRequest {
         /// The model, `provider:model`.

@@ -232,6 +232,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         | EventKind::Drifted { .. }
         | EventKind::Hybrid { .. }
         | EventKind::Guarantee { .. } => of_hardening(kind),
+        EventKind::Scored { .. } => scored(),
         EventKind::ModelRequest { .. } => content::model_request(),
         EventKind::ModelWaiting { .. } => text().prop_map(|on| EventKind::ModelWaiting { on }).boxed(),
         EventKind::SettingWarning { .. } => (name(), text(), text())
@@ -307,6 +308,20 @@ fn approval_decided() -> BoxedStrategy<EventKind> {
             edited,
             scope,
             replayed,
+        })
+        .boxed()
+}
+
+/// Any score of a result.
+fn scored() -> BoxedStrategy<EventKind> {
+    let score = prop::option::of(of([0.0, 0.25, 1.0]));
+    (text(), any::<u32>(), score, prop::collection::vec(text(), 0..3), any::<bool>())
+        .prop_map(|(evaluator, result, score, reasons, again)| EventKind::Scored {
+            evaluator,
+            result,
+            score,
+            reasons,
+            again,
         })
         .boxed()
 }
@@ -401,6 +416,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Drifted { worker: none(), disagree: 0, of: 0 },
         EventKind::Hybrid { tool: none(), answer: CodeAnswer::Answered, reason: None },
         EventKind::Guarantee { tool: none(), holds: true, bound: 0.5, comparisons: 1, disagreements: 0, reason: None },
+        EventKind::Scored { evaluator: none(), result: 1, score: None, reasons: Vec::new(), again: false },
         EventKind::ModelRequest { model: Arc::clone(&tool), turn: 1, messages: 1, tools: Vec::new(), content: None },
         EventKind::ModelWaiting { on: none() },
         EventKind::SettingWarning { model: Arc::clone(&tool), setting: none(), message: none() },

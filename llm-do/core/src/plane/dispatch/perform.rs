@@ -182,10 +182,19 @@ async fn rendered(instructions: &str, prompt: Prompt, policy: &AttachmentPolicy,
 /// Runs a worker's turns.
 async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
     let PreparedWorker { plan, render, .. } = worker;
+    let refinement = run.plane.refinements.of(ctx);
+    let mut answer_of_code = None;
     let comparison = match Box::pin(answer_first(run, &plan, ctx)).await? {
         FirstAnswer::Code(returned) => {
-            Box::pin(remember(run, &plan, ctx, render, as_answer(&plan, &returned))).await;
-            return Ok(returned);
+            let text = as_answer(&plan, &returned);
+            if let Some(refinement) = refinement {
+                answer_of_code = Box::pin(refinement.score_code(ctx, &returned, &text)).await?;
+            }
+            if answer_of_code.is_none() {
+                Box::pin(remember(run, &plan, ctx, render, text)).await;
+                return Ok(returned);
+            }
+            None
         }
         FirstAnswer::Worker(comparison) => comparison,
     };
@@ -195,6 +204,7 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
         return rendered(&instructions, prompt, &plan.attachments, ctx).await;
     }
     let worker = worker_run(run, &plan, &instructions, ctx).await?;
+    let worker = WorkerRun { refinement: refinement.cloned(), answer_of_code, ..worker };
     let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
     let result = worker.run(prompt, limits).await;
     if let Some(comparison) = comparison {
@@ -264,6 +274,8 @@ pub(super) async fn worker_run(
         overhead: OnceLock::new(),
         asked_window: OnceLock::new(),
         background,
+        refinement: None,
+        answer_of_code: None,
     })
 }
 

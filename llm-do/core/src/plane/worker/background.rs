@@ -123,6 +123,11 @@ impl ModelCalls {
         self.lock().iter().map(|call| call.number).collect()
     }
 
+    /// Returns the ids of the calls whose results the model has not got.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.lock().iter().map(|call| call.call.id.clone()).collect()
+    }
+
     /// Waits until `found` returns something.
     async fn until<T>(&self, mut found: impl FnMut(&mut Vec<ModelCall>) -> Option<T>) -> T {
         loop {

@@ -93,7 +93,8 @@ impl WorkerRun {
                 replayed: is_replayed,
             });
         }
-        turns.join(&messages.iter().map(|message| message.text().to_owned()).collect::<Vec<_>>());
+        let texts: Vec<_> = messages.iter().map(|message| message.text().to_owned()).collect();
+        turns.join(&texts, messages.iter().any(RunMessage::is_pinned));
         Ok(())
     }
 

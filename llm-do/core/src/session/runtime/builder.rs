@@ -22,6 +22,7 @@ use self::sources::WaitNotice;
 #[cfg(feature = "mcp")]
 use super::root_calls::WeakRuntime;
 use super::{BuildError, Runtime, named_limits};
+use crate::declare::refine::Refine;
 use crate::declare::toolset::NamedInstance;
 use crate::declare::worker_file;
 use crate::observe::event::{self, EventSink};
@@ -29,7 +30,7 @@ use crate::observe::journal::{ChildSteps, Journal};
 use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
 use crate::plane::config::SessionConfig;
 use crate::plane::config::WorkingFolder;
-use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
+use crate::plane::dispatch::{Hybrids, Plane, Refinements, Shadow, Shadows};
 use crate::plane::guarantee::{EvidencePlace, EvidenceStore};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::instance::TypeKey;
@@ -63,6 +64,8 @@ pub struct RuntimeBuilder {
     guarantees: Vec<(String, Guarantee)>,
     /// Where the evidence of guarantees is kept.
     evidence: Option<Arc<dyn EvidenceStore>>,
+    /// Workers with their evaluators.
+    refined: Vec<Refine>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// The items whose runs need tools of sources; `None` for all.
@@ -182,6 +185,7 @@ impl RuntimeBuilder {
             without_hybrids: self.without_hybrids.clone(),
             guarantees: self.guarantees.clone(),
             evidence: self.evidence.clone(),
+            refined: self.refined.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
             roots: self.roots.clone(),
@@ -202,7 +206,7 @@ impl RuntimeBuilder {
     /// collide, prefixes of two model providers, unknown names in `toolsets` and in [`only`](Self::only), invalid workers and
     /// tools; missing state of registered tools; unknown names in limits and timeouts; malformed model names and providers
     /// that are not linked, unless [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in
-    /// shadows; faults of hybrids.
+    /// shadows; faults of hybrids; faults of evaluators.
     ///
     /// A missing API key is not an error here, since the program may never use that model: the worker that uses it
     /// fails. A worker without a model is not an error either: a run that may call it, according to the declarations of
@@ -220,7 +224,7 @@ impl RuntimeBuilder {
         let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
         contents.workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
         contents.workers.iter().for_each(|(spec, _)| self.add_pairs(spec));
-        contents.hybrids.clone_from(&self.hybrids);
+        contents.implied = self.implied_calls();
         let faults = self.load_sources(&mut contents);
         if !faults.is_empty() {
             return Err(BuildError::Sources(faults));
@@ -263,6 +267,7 @@ impl RuntimeBuilder {
         let answers_alone = |worker: &String| self.without_hybrids.contains(worker);
         self.guarantees.retain(|(worker, _)| !answers_alone(worker));
         let hybrids = Hybrids::new(self.hybrids, &self.guarantees, &registry).map_err(BuildError::Hybrid)?;
+        let refinements = Refinements::new(self.refined, &registry).map_err(BuildError::Refine)?;
         let capacity = self.config.sink_capacity;
         let plane = Plane {
             config: self.config,
@@ -277,6 +282,7 @@ impl RuntimeBuilder {
             shadows,
             hybrids,
             evidence: EvidencePlace::new(self.evidence),
+            refinements,
             worker_store: self.worker_store,
         };
         let runtime =

@@ -161,6 +161,14 @@ impl Chat {
         self.continued(name, self.runtime.start_named(name, arguments))
     }
 
+    /// Pins the last message of the user in the conversation of a root worker, by its registered name: it stays when the conversation is
+    /// [compacted](crate::session::runtime::RuntimeBuilder::compaction). Returns whether there is such a message.
+    ///
+    /// The first message of a conversation stays in any case. [`History::pin`] pins other ones, in a [state](Self::state).
+    pub fn pin_last(&mut self, worker: &str) -> bool {
+        self.workers.get(worker).is_some_and(|conversation| conversation.pin_last())
+    }
+
     /// Returns a handle to send messages to the root call that runs.
     ///
     /// # Examples

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
-use super::Shared;
 use super::active::RunSlot;
+use super::{Shared, partials};
 use crate::app::serve::ask::Absent;
 use crate::app::serve::recorder::Recorder;
 use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError};
@@ -104,6 +105,10 @@ impl Shared {
         let handle = start.handle();
         recorder.follow(Some(handle.clone()));
         slot.set_handle(handle.clone());
+        // What guards have not seen is not shown.
+        let (start, pieces) = if self.runtime.has_guards() { (start, Arc::default()) } else { start.in_pieces() };
+        let (watched, arrived) = watch::channel(None);
+        slot.set_arrived(arrived);
         // From now on, new messages reach it too.
         self.bring_earlier_messages(id, slot).await?;
         let ended = {
@@ -116,6 +121,7 @@ impl Shared {
                 },
                 waits = self.only_waits(journal) => waits,
                 () = self.shutdown.cancelled() => DriveOutcome::Shutdown,
+                never = partials::show(pieces, watched) => match never {},
             };
             // Before the run is dropped.
             if !matches!(ended, DriveOutcome::Finished(_)) {

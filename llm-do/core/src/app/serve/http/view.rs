@@ -296,6 +296,9 @@ pub(in crate::app::serve) struct SendToRun {
     /// Whether the request of the worker in flight ends, and further calls of its last answer are not made.
     #[serde(default)]
     pub(super) interrupt: bool,
+    /// Whether it stays in the conversation when that is compacted.
+    #[serde(default)]
+    pub(super) pin: bool,
 }
 
 /// A message to a run.

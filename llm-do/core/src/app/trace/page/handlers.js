@@ -121,6 +121,12 @@ const HANDLERS = {
     const text = `The guarantee of ${event.tool} ${event.holds ? "holds" : "does not hold"}: ${event.reason ?? shown}`;
     call.remarks.push({ time, text });
   },
+  scored(call, event, time) {
+    const score = event.score === undefined ? "no score" : `the score ${event.score}`;
+    const reasons = (event.reasons ?? []).join("; ");
+    const again = event.again ? ", and the worker is asked again" : "";
+    addText(call, "remarks", { time, text: `Evaluator ${event.evaluator} gave result ${event.result} ${score}${again}${reasons ? `: ${reasons}` : ""}` });
+  },
   shadowed(call, event, time) {
     call.remarks.push({ time, text: `Shadow ${event.worker} ${event.agrees ? "agrees" : "disagrees"}` });
   },

@@ -71,6 +71,12 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             let what = format!("  {} does not answer for {name}:", one_line(tool));
             Some(with_value(&what, reason.as_deref().unwrap_or_default(), ""))
         }
+        EventKind::Scored { evaluator, result, score, reasons, again } => {
+            let score = score.map_or_else(|| "no score".to_owned(), |score| format!("the score {score}"));
+            let again = if *again { ", which goes back" } else { "" };
+            let what = format!("  {} gives result {result} of {name} {score}{again}:", one_line(evaluator));
+            Some(with_value(&what, &reasons.join("; "), ""))
+        }
         EventKind::Guarded { guard, hook, action, reason } => {
             let what = |did| format!("  {} {did} the {} of {name}", one_line(guard), hook.as_str());
             Some(match action {

@@ -7,6 +7,7 @@ use llm_do_bounds::Guarantee;
 
 use super::RuntimeBuilder;
 use crate::base::clock::Clock;
+use crate::declare::refine::{Refine, refine};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Callback, Event, EventSink};
 use crate::plane::dispatch::Shadow;
@@ -237,8 +238,74 @@ impl RuntimeBuilder {
         }
     }
 
-    /// Adds what a worker that is defined at run time names: the tool that answers first, and the one that it is compared with. What the
-    /// builder has of the worker comes before.
+    /// Has an evaluator score each result of a worker: if the score is too low, its reasons go back to the worker as a further message of
+    /// its conversation, and the best of at most [`at_most`](Refine::at_most) results stands. Default: none.
+    ///
+    /// A worker that is defined at run time can name its evaluator itself: `refine: { with: NAME }` in its file, or [`WorkerSpec::refine`].
+    /// The evaluator that is named here takes precedence.
+    ///
+    /// Callers still call the worker, by type or by name. The evaluator is a tool, a script or a worker. It takes the result as the argument
+    /// `result`, and the arguments of the worker that have the same names as its own; one that takes a [`Prompt`](crate::declare::prompt::Prompt)
+    /// gets the arguments and the result as JSON. It returns an [`Assessment`](crate::declare::refine::Assessment), or an object with the same
+    /// fields. One that cannot take the result, or returns something else, is an error when the runtime is built, with both signatures.
+    ///
+    /// - Its call is a call on the plane below the worker's: by its own rules it may need approval, and it is limited, journaled and
+    ///   reported. [`EventKind::Scored`](crate::observe::event::EventKind::Scored) reports each score.
+    /// - The first result with the score [`accept`](Refine::accept) is returned immediately, and otherwise the one with the best score, the last
+    ///   of several. A worker that gives no valid result when it is asked again returns the best before. All requests count for its `max_turns`.
+    /// - An evaluator that abstains with [`Unsure`](crate::base::error::Unsure) lets the result stand. One that fails or is denied fails the
+    ///   call, as a limit and a cancellation do; a journaled run resumes there.
+    /// - The result is in a chat or thread as the last answer: worse results after it are left out.
+    /// - In a [hybrid](Self::hybrid), the answer of code is the first result, and the worker improves it.
+    /// - A [message to the run](crate::session::runtime::RunHandle) counts more than earlier results: they do not stand any more.
+    /// - The parts of a [streamed](crate::plane::context::CallContext::stream) result begin again with each result. What is returned in the
+    ///   end may be an earlier one.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::worker::{Assessment, refine};
+    /// # use llm_do::testing::{Answer, FunctionModel};
+    ///
+    /// /// Write a slogan for a product.
+    /// #[worker]
+    /// async fn slogan(product: String) -> String;
+    ///
+    /// /// Score a slogan: it has to name the product.
+    /// #[tool(effect = read_only)]
+    /// fn names_product(product: &str, result: &str) -> Assessment {
+    ///     if result.contains(product) {
+    ///         return Assessment::new(1.0);
+    ///     }
+    ///     Assessment::new(0.0).reason(format!("name the product, {product}"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let builder = Runtime::builder().refine(refine("slogan", "names_product").at_most(3));
+    /// # let model = FunctionModel::answering(|request| {
+    /// #     Answer::text(if request.messages.len() == 1 { "Grow!" } else { "Grow with Fernlight!" })
+    /// # });
+    /// # let builder = builder.force_model(model);
+    /// let runtime = builder.build()?;
+    /// assert_eq!(runtime.run(slogan { product: "Fernlight".into() }).await?, "Grow with Fernlight!");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refine(mut self, refine: Refine) -> Self {
+        self.refined.push(refine);
+        self
+    }
+
+    /// Returns the calls that workers make without declaring them.
+    pub(super) fn implied_calls(&self) -> Vec<(String, String)> {
+        let evaluators = self.refined.iter().map(|refine| (refine.worker.clone(), refine.evaluator.clone()));
+        self.hybrids.iter().cloned().chain(evaluators).collect()
+    }
+
+    /// Adds what a worker that is defined at run time names: the tool that answers first, its evaluator, and the tool that it is compared
+    /// with. What the builder has of the worker comes before.
     pub(super) fn add_pairs(&mut self, worker: &WorkerSpec) {
         let name = worker.name();
         let is_decided = self.without_hybrids.iter().any(|other| other == name)
@@ -249,6 +316,10 @@ impl RuntimeBuilder {
         let is_guaranteed = self.guarantees.iter().any(|(other, _)| other == name);
         if let Some(guarantee) = worker.guarantee.filter(|_| !is_guaranteed) {
             self.guarantees.push((name.to_owned(), guarantee));
+        }
+        let is_refined = self.refined.iter().any(|other| other.worker == name);
+        if let Some((evaluator, at_most, accept)) = worker.refine.as_ref().filter(|_| !is_refined) {
+            self.refined.push(refine(name, evaluator).at_most(*at_most).accept(*accept));
         }
         let Some((with, every)) = &worker.shadow else { return };
         let answers_first = self.hybrids.iter().any(|(other, tool)| other == name && tool == with);
