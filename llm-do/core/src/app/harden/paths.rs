@@ -191,6 +191,13 @@ impl PastRun {
         digest(&json!([self.input, calls, self.outcome]))
     }
 
+    /// Returns the run without the calls of some tools.
+    pub(super) fn without_calls(&self, tools: &[&str]) -> Self {
+        let mut run = self.clone();
+        run.calls.retain(|call| !tools.contains(&&*call.name));
+        run
+    }
+
     /// Returns the names of the calls, in order: concurrent ones by name, and those of the same name in a row as one, with `+`.
     pub(super) fn path(&self) -> Vec<String> {
         let mut names: Vec<(&str, bool)> = self.calls.iter().map(|call| (&*call.name, call.overlapped)).collect();

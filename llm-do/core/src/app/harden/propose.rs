@@ -28,6 +28,7 @@ pub use self::score::Score;
 use self::search::ScriptSearch;
 pub use self::split::Contradiction;
 use self::split::{RunSplit, Split};
+use super::paths::PastRun;
 use super::signature::parameters;
 use super::{Cases, Gate, RecordedCalls, Runs};
 use crate::base::agreement::Agreement;
@@ -326,7 +327,14 @@ impl Proposer {
         let tools = candidate::allowed(&registry, &worker, Scope::Calls).into_iter();
         let reads: BTreeSet<_> =
             tools.filter(|tool| tool.effect() == Effect::ReadOnly).map(|tool| Arc::clone(&tool.name)).collect();
-        let split = RunSplit::new(runs, reads);
+        // What scores the results is called by the runtime, and not by the worker's model.
+        let evaluators = builder.evaluators_of(&self.worker);
+        let own: Vec<PastRun> = match *evaluators {
+            [] => Vec::new(),
+            _ => runs.iter().map(|run| run.without_calls(&evaluators)).collect(),
+        };
+        let past: Vec<&PastRun> = if evaluators.is_empty() { runs.iter().collect() } else { own.iter().collect() };
+        let split = RunSplit::new(&past, runs.left_out(), reads);
         if split.shown.is_empty() {
             return Err(ProposeError::TooFewRuns { worker: self.worker.clone(), runs: split.all().count() });
         }

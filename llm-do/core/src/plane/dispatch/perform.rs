@@ -187,7 +187,8 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     let comparison = match Box::pin(answer_first(run, &plan, ctx)).await? {
         FirstAnswer::Code(returned) => {
             let text = as_answer(&plan, &returned);
-            if let Some(refinement) = refinement {
+            // A worker that improves the answer might repeat what code has changed.
+            if let Some(refinement) = refinement.filter(|_| ctx.acted().is_empty()) {
                 answer_of_code = Box::pin(refinement.score_code(ctx, &returned, &text)).await?;
             }
             if answer_of_code.is_none() {

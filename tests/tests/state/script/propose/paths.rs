@@ -12,6 +12,7 @@ use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::script::ScriptTool;
 use llm_do::testing::{Answer, FunctionModel, Recorder};
+use llm_do::worker::{Assessment, refine};
 
 use super::{INTERPRETER, writing};
 use crate::script::Log;
@@ -70,6 +71,12 @@ fn escalate_order(number: u64, log: State<Log>) -> bool {
     toolsets = [get_order, stock_of, refund_order, ship_order, escalate_order]
 )]
 async fn handle_order(order: u64) -> String;
+
+/// Accept no result.
+#[tool(effect = read_only)]
+fn score_handling(result: &str) -> Assessment {
+    Assessment::new(0.0).reason(format!("not {result}"))
+}
 
 /// Handles orders.
 #[entry(toolsets = [handle_order])]
@@ -431,6 +438,14 @@ async fn a_call_with_an_effect_that_fails_counts_and_cannot_be_hidden() {
     let error = builder.build().unwrap().run(handle_order { order: BROKEN + 10 }).await.unwrap_err();
     assert!(chain(&error).contains("stopped after a call of `ship_order`"), "{error:?}");
     assert_eq!((effects(&log), answers(&recorder), requests(&recorder)), (Vec::new(), vec![CodeAnswer::Stopped], 0));
+}
+
+#[tokio::test]
+async fn a_worker_does_not_improve_a_result_after_an_effect_of_its_code() {
+    let (builder, log, recorder) = hybrid(&right());
+    let runtime = builder.refine(refine("handle_order", "score_handling").at_most(2)).build().unwrap();
+    assert_eq!(runtime.run(handle_order { order: 100_001 }).await.unwrap(), "refunded");
+    assert_eq!((effects(&log).len(), requests(&recorder)), (1, 0));
 }
 
 #[tokio::test]

@@ -256,7 +256,8 @@ impl RuntimeBuilder {
     /// - An evaluator that abstains with [`Unsure`](crate::base::error::Unsure) lets the result stand. One that fails or is denied fails the
     ///   call, as a limit and a cancellation do; a journaled run resumes there.
     /// - The result is in a chat or thread as the last answer: worse results after it are left out.
-    /// - In a [hybrid](Self::hybrid), the answer of code is the first result, and the worker improves it.
+    /// - In a [hybrid](Self::hybrid), the answer of code is the first result, and the worker improves it. After a call with an effect, the answer
+    ///   of code stands, and is not scored: the worker may repeat the effect.
     /// - A [message to the run](crate::session::runtime::RunHandle) counts more than earlier results: they do not stand any more.
     /// - The parts of a [streamed](crate::plane::context::CallContext::stream) result begin again with each result. What is returned in the
     ///   end may be an earlier one.
@@ -296,6 +297,13 @@ impl RuntimeBuilder {
     pub fn refine(mut self, refine: Refine) -> Self {
         self.refined.push(refine);
         self
+    }
+
+    /// Returns the evaluators of a worker, whose calls its model does not make.
+    #[cfg(feature = "script")]
+    pub(crate) fn evaluators_of(&self, worker: &str) -> Vec<&str> {
+        let of_worker = self.refined.iter().filter(|refine| refine.worker == worker);
+        of_worker.map(|refine| refine.evaluator.as_str()).collect()
     }
 
     /// Returns the calls that workers make without declaring them.

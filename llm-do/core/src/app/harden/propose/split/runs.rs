@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::super::Cases;
-use super::super::super::paths::{CallPath, PastRun, Runs, paths};
+use super::super::super::paths::{CallPath, PastRun, paths};
 use super::{identifier_of, tenth};
 use crate::observe::event::Outcome;
 
@@ -39,20 +39,24 @@ pub(in crate::app::harden::propose) struct RunSplit<'a> {
 }
 
 impl<'a> RunSplit<'a> {
-    pub(in crate::app::harden::propose) fn new(runs: &'a Runs, reads: BTreeSet<Arc<str>>) -> Self {
+    pub(in crate::app::harden::propose) fn new(
+        runs: &[&'a PastRun],
+        left_out: Vec<(&'static str, u64)>,
+        reads: BTreeSet<Arc<str>>,
+    ) -> Self {
         let identifier = identifier_of(&inputs(runs));
         let has_result = |run: &&PastRun| matches!(run.outcome, Outcome::Result(_));
         let mut split = Self {
             shown: Vec::new(),
             selecting: Vec::new(),
             held_back: Vec::new(),
-            paths: paths(runs.iter().filter(has_result)),
+            paths: paths(runs.iter().copied().filter(has_result)),
             reads: Arc::new(reads),
             identifier,
-            worker_failed: runs.iter().filter(|run| !has_result(run)).count(),
-            left_out: runs.left_out(),
+            worker_failed: runs.iter().copied().filter(|run| !has_result(run)).count(),
+            left_out,
         };
-        for run in runs.iter().filter(has_result) {
+        for run in runs.iter().copied().filter(has_result) {
             let field = split.identifier.as_ref().and_then(|field| run.input.get(field));
             match tenth(field.unwrap_or(&run.input)) {
                 place if place < SHOWN => split.shown.push(run),
@@ -77,8 +81,8 @@ impl<'a> RunSplit<'a> {
 }
 
 /// Returns the inputs of runs as cases, to find what they are about.
-fn inputs(runs: &Runs) -> Cases {
-    let mut inputs = Cases::of(runs.worker());
+fn inputs(runs: &[&PastRun]) -> Cases {
+    let mut inputs = Cases::of("");
     runs.iter().for_each(|run| inputs.label(run.input.clone(), Value::Null));
     inputs
 }
