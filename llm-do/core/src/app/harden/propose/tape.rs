@@ -17,7 +17,7 @@ const UNRECORDED: &str = "the recorded run has no such call here";
 /// The recorded calls of one run, which answer those of a script. Clones share it.
 ///
 /// Calls that only read are answered in any order between two calls with an effect, and again if they are repeated. Calls with an effect are answered in
-/// their order, each once. Any other call is a difference: it fails, as all later calls do, and whatever the script returns differs.
+/// their order, each once. Any other call is a difference: it fails, as all later calls do, and the run counts as different.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tape(Arc<Mutex<Played>>);
 
