@@ -181,6 +181,7 @@ pub use llm_do_core::session::runtime::{Chat, Runtime};
 
 /// Which calls need approval, and who decides.
 pub mod approval {
+    pub use llm_do_core::app::proposed_policy::{PolicyProposal, PolicyProposer, ProposedRule};
     pub use llm_do_core::observe::event::{
         ApprovalScope, ArgumentOrigin, DecidedBy, Label, ResultOrigin, RuleSource, ValueOrigin,
     };
@@ -344,6 +345,9 @@ pub mod harden {
     };
     #[cfg(feature = "learn")]
     pub use llm_do_core::app::harden::{FewRules, LearnError, LearnReport, LearnedProposal, Learner};
+    pub use llm_do_core::app::replay::{
+        NowDecided, PolicyChange, PolicyExample, PolicyReplay, PolicyReport, RecordedDecision,
+    };
     #[cfg(feature = "learn")]
     pub use llm_do_core::plane::function_tool::{LearnedFault, LearnedTool};
 }

@@ -1,5 +1,7 @@
 //! The commands and options of the command line.
 
+mod approvals;
+mod check;
 mod config;
 #[cfg(feature = "eval")]
 mod eval;
@@ -22,6 +24,8 @@ use clap::{Args, Parser, Subcommand};
 use llm_do_core::observe::journal::Settlement;
 use serde_json::Value;
 
+pub(super) use self::approvals::ApprovalsOptions;
+pub(super) use self::check::ChangeOptions;
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
 #[cfg(feature = "eval")]
 pub(super) use self::eval::{
@@ -121,6 +125,11 @@ pub(super) enum Command {
     /// Each distinct input is a case. Exits with 0 if the candidate agrees in all cases, and with 1 otherwise.
     #[command(after_help = harden::EXAMPLES)]
     Harden(Box<HardenOptions>),
+    /// Propose rules for approvals from what people decided in recorded runs.
+    ///
+    /// Exits with 0 if there is a rule, and with 1 otherwise.
+    #[command(after_help = approvals::EXAMPLES)]
+    Approvals(Box<ApprovalsOptions>),
     /// Run tools and workers over a dataset, score what they return, and compare them.
     ///
     /// Each tool with each model is a variant; the later ones are compared with the first. Exits with 1 if a threshold is not
@@ -145,6 +154,10 @@ pub(super) struct CheckOptions {
     ///
     /// A file of `--journal`, a database of `serve`, the address of a service, or `restate:NAME`. Of a database, a service and Restate,
     /// the runs in flight are replayed, unless --state or --run is given.
+    ///
+    /// With --policy, nothing runs: the rules decide about the calls of all runs again, and the report shows which would have been asked
+    /// about, blocked or passed. With --model, --prompt or --candidate, all ended runs are replayed with the change. Each exits with 1 if
+    /// something differs.
     #[arg(long, value_name = "JOURNAL")]
     pub(super) replay: Option<PathBuf>,
     #[command(flatten)]
@@ -156,6 +169,11 @@ pub(super) struct CheckOptions {
     /// The arguments of `--call`, as a JSON object; default: `{}`.
     #[arg(long, value_name = "JSON", requires = "call")]
     pub(super) input_json: Option<String>,
+    /// The caller of `--call`, for rules that name one; default: none.
+    #[arg(long, value_name = "NAME", requires = "call")]
+    pub(super) caller: Option<String>,
+    #[command(flatten)]
+    pub(super) change: ChangeOptions,
     /// Fail if anything is left out: a faulty subagent, skill or MCP server that nothing names, or a tool that a server does not
     /// describe. Keys without an effect are not counted.
     #[arg(long)]
@@ -167,6 +185,10 @@ pub(super) struct CheckOptions {
 const CHECK_EXAMPLES: &str = "Examples:
   check --replay run.jsonl
   check --replay https://runs.example.com --token-file token    the runs in flight
+  check --replay store: --since 30d --policy policy.json        what a policy would have decided
+  check --replay store: --since 7d --model openai:gpt-5-mini --budget 2 --calls-only
+  check --replay run.jsonl --prompt new.md --worker greet
+  check --replay run.jsonl --candidate greet_script --worker greet
   check --policy policy.json --call refund --input-json '{\"cents\":20000}'";
 
 const RUN_EXAMPLES: &str = "Examples:

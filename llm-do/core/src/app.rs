@@ -11,6 +11,8 @@ pub mod listen;
 pub mod mcp;
 #[cfg(feature = "project")]
 pub mod project;
+pub mod proposed_policy;
+pub mod replay;
 #[cfg(feature = "serve")]
 pub mod serve;
 #[cfg(feature = "testing")]

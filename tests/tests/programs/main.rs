@@ -4,6 +4,7 @@
 #[path = "../shared/required.rs"]
 mod required;
 
+mod changed;
 mod cli;
 mod connected;
 mod kill;

@@ -40,6 +40,7 @@ pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
 pub use self::mode::ApprovalMode;
 pub use self::overview::{ApprovalOverview, RememberedApproval};
+pub(crate) use self::policy::with_defaults;
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub(crate) use self::request::{LazyRequest, may_have_happened};

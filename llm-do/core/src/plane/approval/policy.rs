@@ -18,6 +18,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::calls::CallRule;
+pub(crate) use self::condition::with_defaults;
 use self::flow::FlowPolicy;
 pub use self::proposed_call::ProposedCall;
 pub use self::worker_rule::WorkerRule;
