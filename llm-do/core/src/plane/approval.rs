@@ -12,6 +12,7 @@ mod approvals;
 mod approver;
 mod decision;
 mod edit;
+mod flow_mode;
 mod inbox;
 mod memory;
 mod mode;
@@ -36,6 +37,7 @@ pub use self::decision::Decision;
 #[cfg(feature = "serve")]
 pub(crate) use self::decision::WrittenDecision;
 pub use self::edit::RefusedEdit;
+pub use self::flow_mode::{FlowMode, Reach};
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
 pub use self::mode::ApprovalMode;
@@ -149,6 +151,14 @@ impl Approval {
         match &self.verdict {
             Verdict::Blocked(reason) => Some(reason),
             Verdict::Approved(_) | Verdict::Happened(_) | Verdict::Denied(_) => None,
+        }
+    }
+
+    /// Returns why the approver, the reviewer, the mode or cancellation denied the call, if one did.
+    pub(crate) fn denial_reason(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Denied(reason) => Some(reason),
+            Verdict::Approved(_) | Verdict::Happened(_) | Verdict::Blocked(_) => None,
         }
     }
 

@@ -33,6 +33,7 @@ pub(crate) use self::given::GivenArguments;
 pub(crate) use self::host::Host;
 pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::{JournalMethod, NO_RESULT, StepOutcome};
+pub(crate) use self::origins::has_files;
 pub(crate) use self::metered::{ReservedCall, ReservedRequest};
 pub use self::thread::Thread;
 pub(crate) use self::time::Deadline;

@@ -5,6 +5,7 @@ mod outcome;
 mod retry;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use crate::base::error::CallError;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep, StepKind, StepSpec, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
-use crate::plane::origin::OriginNotes;
+use crate::plane::origin::{OriginNotes, WrittenCode};
 use crate::plane::registry::{Prepared, Registered};
 
 /// Replays a call that is recorded, or runs and records it.
@@ -109,12 +110,13 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
         _ if tool.is_composite() => (JournalMethod::Call, *step),
         _ => (JournalMethod::Step, *step),
     };
+    let is_composite = tool.is_composite();
     let settled = call.settled.take();
     let is_settled = settled.is_some();
     let recorded = match settled {
         Some(settled) => {
             let outcome = RecordedOutcome::from_result(settled.into_result(ctx.name()), ctx.error_types())?;
-            let record = CallRecord::new(outcome, Vec::new());
+            let record = CallRecord { labels: ctx.labels_to_keep(), ..CallRecord::new(outcome, Vec::new()) };
             ctx.recorded(JournalMethod::Step, step, async { Ok(record) }).await?
         }
         None => ctx.recorded(method, step, run_for_record(tool, prepared, ctx.clone(), call.attempt, next)).await?,
@@ -127,13 +129,28 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     if !recorded.is_replayed {
         return recorded.value.outcome.into_result(ctx.name(), ctx.error_types());
     }
+    if run.has_flow && is_composite {
+        restore_labels(run, ctx, &recorded.value);
+    }
     restore(run, ctx, recorded.value)
+}
+
+/// Restores what a recorded call has read, and whether it made the calls of a model's code.
+fn restore_labels(run: &Run, ctx: &CallContext, record: &CallRecord) {
+    let notes = ctx.origin_notes();
+    // What a run without labels has recorded may be made from anything.
+    let labels = record.labels.unwrap_or_else(|| run.approvals().unknown_labels());
+    if record.ran_code.is_some() {
+        // Its calls are not made again, so its literals are not needed.
+        notes.set_code(WrittenCode::of_model(BTreeSet::new(), labels));
+    }
+    notes.join(labels);
+    record.returned.into_iter().for_each(|labels| notes.set_returned(labels));
 }
 
 /// Restores the effects of a recorded call on its run, and returns its result.
 fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
-    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, label, .. } =
-        record;
+    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, .. } = record;
     // The usage of guards of a root call is part of the run's usage, which is already counted then.
     let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
     if let Some(used) = usage.filter(|_| !is_counted()) {
@@ -145,9 +162,8 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
         // Later code of the worker finds its variables.
         caller.frame().extras_or_default().code.replayed.get_or_default().push(code);
     }
-    if !read.is_empty() || !label.is_trusted() {
+    if !read.is_empty() {
         ctx.origin_notes().set_replayed(read);
-        ctx.origin_notes().join(label);
     }
     for message in &user_messages {
         ctx.add_user_message(message);
@@ -198,9 +214,10 @@ async fn run_for_record(
     let ran_code = ctx.frame().extras().and_then(|extras| extras.effects.ran_code.get()).cloned();
     let notes = ctx.frame().extras().map(|extras| &extras.origins);
     let read = notes.map(OriginNotes::through).unwrap_or_default();
-    let label = notes.map(OriginNotes::label).unwrap_or_default();
-    let record = CallRecord::new(outcome, causes);
-    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, label, ..record })
+    let labels = ctx.labels_to_keep().filter(|_| tool.is_composite());
+    let returned = notes.and_then(OriginNotes::returned);
+    let record = CallRecord { labels, returned, ..CallRecord::new(outcome, causes) };
+    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, ..record })
 }
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.

@@ -141,6 +141,11 @@ impl Registered {
         matches!(self.origin, Origin::Source(location) if location.is_of_this_crate())
     }
 
+    /// Returns whether it is a tool of a toolset in this crate, under any name.
+    pub(crate) fn is_included(&self) -> bool {
+        self.linked.is_some_and(|def| def.location.is_of_this_crate())
+    }
+
     /// Returns its source location as `file:line`, or the path of its worker file.
     #[must_use]
     pub fn location(&self) -> String {
@@ -298,10 +303,9 @@ impl Registered {
     ///
     /// The body of another tool with separate steps may make further changes.
     pub(crate) fn changes_by_steps_only(&self) -> bool {
-        let is_of_this_crate = || self.linked.is_some_and(|def| def.location.is_of_this_crate());
         match (self.kind, self.acts()) {
             (ItemKind::Worker | ItemKind::Entry, _) | (_, Acts::InCalls) => true,
-            (_, Acts::InSteps) => is_of_this_crate(),
+            (_, Acts::InSteps) => self.is_included(),
             _ => false,
         }
     }
