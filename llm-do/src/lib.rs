@@ -179,11 +179,12 @@ pub use llm_do_core::session::runtime::{Chat, Runtime};
 /// Which calls need approval, and who decides.
 pub mod approval {
     pub use llm_do_core::observe::event::{
-        ApprovalScope, ArgumentOrigin, DecidedBy, Label, ResultOrigin, RuleSource, ValueOrigin,
+        ApprovalScope, ArgumentOrigin, DecidedBy, FlowReason, Label, Labels, ResultOrigin, RuleSource, ValueOrigin,
     };
     pub use llm_do_core::plane::approval::{
-        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, InboxApprover,
-        PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, ReviewVerdict, Rule, WorkerRule,
+        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, FlowMode,
+        InboxApprover, PendingApproval, Policy, ProposedCall, Reach, RefusedEdit, RememberedApproval, ReviewVerdict,
+        Rule, WorkerRule,
     };
     pub use llm_do_core::plane::origin::{Origins, ReadResult, RootCall};
 }

@@ -35,7 +35,8 @@ pub use self::channel::{ChannelSink, EventReceiver, event_channel};
 pub use self::content::{ByDigest, ContentFile, ContentMessage, ContentResult, RequestContent};
 pub(crate) use self::content::{SchemaDigests, SentRequest, ShownContent};
 pub use self::detail::{
-    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, FlowReason, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, FlowReason, GuardAction, GuardHook, ItemKind, Outcome,
+    RuleSource,
 };
 pub use self::effects::EffectLog;
 pub use self::effects::EffectSink;

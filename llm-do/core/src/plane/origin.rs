@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-pub(crate) use self::bounded::{has_choices, is_bounded};
+pub(crate) use self::bounded::is_bounded;
 pub(crate) use self::code::WrittenCode;
 pub(crate) use self::ids::{IdPlace, KnownIds};
 #[cfg(feature = "script")]
@@ -168,6 +168,19 @@ pub(crate) struct OriginQuery<'a> {
     pub(crate) schema: &'a Value,
     /// The toolsets of the tool.
     pub(crate) toolsets: Vec<Arc<str>>,
+}
+
+/// A call that the code of a model made in another process.
+#[cfg(feature = "script")]
+pub(crate) struct RepeatedCall<'a> {
+    /// The name of the tool, as the code sees it.
+    pub(crate) shown: &'a str,
+    pub(crate) arguments: &'a Value,
+    pub(crate) result: &'a Value,
+    /// The code that made it, with that before it.
+    pub(crate) code: &'a Arc<WrittenCode>,
+    /// The join of all that the code has read.
+    pub(crate) worst: Labels,
 }
 
 /// Which calls of a tool need the approval of a person because of where their values came from.

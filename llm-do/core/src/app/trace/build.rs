@@ -37,7 +37,7 @@ impl Builder {
                 (call.what, call.by, call.arguments) = (Some(*what), Some(*by), arguments.value().into_owned());
                 call.start(event.time);
             }
-            EventKind::CallFinished { outcome, attachments, note, elapsed_ms, replayed } => {
+            EventKind::CallFinished { outcome, labels, attachments, note, elapsed_ms, replayed } => {
                 if call.finish(event.time, *elapsed_ms, *replayed) {
                     return;
                 }
@@ -45,7 +45,7 @@ impl Builder {
                     Outcome::Result(value) => Ending::Result(value.value().into_owned()),
                     Outcome::Error(error) => Ending::Error(error.clone()),
                 };
-                (call.attachments, call.note) = (attachments.clone(), note.clone());
+                (call.labels, call.attachments, call.note) = (*labels, attachments.clone(), note.clone());
             }
             EventKind::CallRefused { by, error, arguments } => {
                 call.by = Some(*by);

@@ -84,6 +84,19 @@ impl Labels {
         Self { integrity: self.integrity.min(Label::Bounded), ..self }
     }
 
+    /// Returns them as a remark after a text, such as ` (untrusted, private)`; empty for what is trusted and public.
+    pub(crate) fn remark(self) -> String {
+        let words = self.words();
+        if words.is_empty() { words } else { format!(" ({words})") }
+    }
+
+    /// Returns the words for them, without those for what is trusted or public.
+    pub(crate) fn words(self) -> String {
+        let integrity = Some(self.integrity.word()).filter(|_| self.integrity != Label::Trusted);
+        let words: Vec<_> = integrity.into_iter().chain(self.is_private.then_some("private")).collect();
+        words.join(", ")
+    }
+
     /// Returns whether the value is trusted and public.
     pub(crate) fn is_default(self) -> bool {
         self == Self::default()
@@ -99,7 +112,10 @@ mod tests {
     #[test]
     fn a_join_is_at_least_both_and_a_meet_at_most_both() {
         let all = [Label::Trusted, Label::Bounded, Label::Untrusted];
-        let all: Vec<_> = all.into_iter().flat_map(|integrity| [false, true].map(|is_private| Labels { integrity, is_private })).collect();
+        let all: Vec<_> = all
+            .into_iter()
+            .flat_map(|integrity| [false, true].map(|is_private| Labels { integrity, is_private }))
+            .collect();
         for one in &all {
             for other in &all {
                 let (join, meet) = (one.join(*other), one.meet(*other));
@@ -113,7 +129,9 @@ mod tests {
     #[test]
     fn json_has_only_what_is_not_trusted_or_public() {
         let private = Labels { integrity: Label::Bounded, is_private: true };
-        for (labels, written) in [(Labels::default(), json!({})), (private, json!({ "label": "bounded", "is_private": true }))] {
+        for (labels, written) in
+            [(Labels::default(), json!({})), (private, json!({ "label": "bounded", "is_private": true }))]
+        {
             assert_eq!(json!(labels), written);
             assert_eq!(serde_json::from_value::<Labels>(written).unwrap(), labels);
         }

@@ -14,8 +14,8 @@ use serde_json::{Map, Number, Value};
 
 use super::json_lines::LineWriter;
 use super::{
-    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo,
-    GuardAction, GuardHook, ItemKind, Mend, Outcome, PlannedApproval, PlannedKind, RuleSource,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo, FlowReason,
+    GuardAction, GuardHook, ItemKind, Label, Labels, Mend, Outcome, PlannedApproval, PlannedKind, RuleSource,
 };
 use crate::base::json::Json;
 use crate::base::usage::{Cost, RunUsage};
@@ -86,7 +86,8 @@ fn rule() -> impl Strategy<Value = RuleSource> {
             User,
             Journal,
             Function,
-            Flow,
+            Flow(FlowReason::Steered),
+            Flow(FlowReason::PrivateOutside),
             PolicyCall,
             PolicyCondition,
             PolicyTool,
@@ -157,6 +158,11 @@ fn part() -> impl Strategy<Value = EventPart> {
     ]
 }
 
+fn labels() -> impl Strategy<Value = Labels> {
+    (of([Label::Trusted, Label::Bounded, Label::Untrusted]), any::<bool>())
+        .prop_map(|(integrity, is_private)| Labels { integrity, is_private })
+}
+
 /// Returns a strategy for events of the same kind; the match is exhaustive, so a new kind does not compile without
 /// one.
 fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
@@ -170,9 +176,10 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         }
         EventKind::Progress { .. } => text().prop_map(|text| EventKind::Progress { text }).boxed(),
         EventKind::CallFinished { .. } => {
-            (outcome(), prop::collection::vec(text(), 0..3), maybe(), any::<u64>(), any::<bool>())
-                .prop_map(|(outcome, attachments, note, elapsed_ms, replayed)| EventKind::CallFinished {
+            (outcome(), labels(), prop::collection::vec(text(), 0..3), maybe(), any::<u64>(), any::<bool>())
+                .prop_map(|(outcome, labels, attachments, note, elapsed_ms, replayed)| EventKind::CallFinished {
                     outcome,
+                    labels,
                     attachments,
                     note,
                     elapsed_ms,
@@ -335,6 +342,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Progress { text: none() },
         EventKind::CallFinished {
             outcome: Outcome::Result(EventValue::default()),
+            labels: Labels::default(),
             attachments: Vec::new(),
             note: None,
             elapsed_ms: 0,

@@ -22,6 +22,8 @@ use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
 use crate::plane::mailbox::Mailbox;
+#[cfg(feature = "script")]
+use crate::plane::origin::RepeatedCall;
 use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
@@ -59,6 +61,10 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns whether the model of a worker sees all that its code returns.
     #[cfg(feature = "script")]
     fn shows_code_results(&self, worker: &str) -> bool;
+
+    /// Notes again a call that the code of a model made in another process, with its result; `ctx` is the call of the code.
+    #[cfg(feature = "script")]
+    fn note_repeated(&self, ctx: &CallContext, call: &RepeatedCall<'_>);
 
     /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;

@@ -10,6 +10,8 @@ use super::{CallContext, CallFrame};
 use crate::observe::event::Caller;
 use crate::observe::event::{GuardHook, Label, Labels};
 use crate::plane::history::is_summary;
+#[cfg(feature = "script")]
+use crate::plane::origin::RepeatedCall;
 use crate::plane::origin::{OriginNotes, OriginQuery, Origins, ReadResult, Reading, RootCall};
 
 impl<S> CallContext<S> {
@@ -145,6 +147,14 @@ impl<S> CallContext<S> {
         let callers = self.frames().skip(1).filter_map(notes_of);
         // Guards of this call may have put what they read into its arguments.
         Origins::of_call(query, callers, self.noted())
+    }
+
+    /// Returns what is known about a call that the code of this call made in another process.
+    #[cfg(feature = "script")]
+    pub(crate) fn origins_of_code(&self, call: &RepeatedCall<'_>, schema: &Value, toolsets: Vec<Arc<str>>) -> Origins {
+        let (by, code, arguments) = (Caller::Code, Some(call.code), call.arguments);
+        let query = OriginQuery { by, code, labels: self.origin_notes().labels(), arguments, schema, toolsets };
+        Origins::of_call(query, self.frames().filter_map(notes_of), None)
     }
 
     /// Returns what is known about the values that the code of this call makes.

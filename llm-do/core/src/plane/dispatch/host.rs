@@ -30,6 +30,8 @@ use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
 use crate::plane::mailbox::Mailbox;
+#[cfg(feature = "script")]
+use crate::plane::origin::RepeatedCall;
 use crate::plane::plan::DryRun;
 use crate::plane::registry::Registered;
 use crate::plane::user_input::InputHandler;
@@ -75,6 +77,11 @@ impl Host for Run {
     #[cfg(feature = "script")]
     fn shows_code_results(&self, worker: &str) -> bool {
         self.approvals().shows_code_results(worker)
+    }
+
+    #[cfg(feature = "script")]
+    fn note_repeated(&self, ctx: &CallContext, call: &RepeatedCall<'_>) {
+        self.note_repeated(ctx, call);
     }
 
     fn tracks_origins(&self) -> bool {

@@ -5,7 +5,6 @@ mod outcome;
 mod retry;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -28,7 +27,7 @@ use crate::base::error::CallError;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep, StepKind, StepSpec, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
-use crate::plane::origin::{OriginNotes, WrittenCode};
+use crate::plane::origin::OriginNotes;
 use crate::plane::registry::{Prepared, Registered};
 
 /// Replays a call that is recorded, or runs and records it.
@@ -135,16 +134,17 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     restore(run, ctx, recorded.value)
 }
 
-/// Restores what a recorded call has read, and whether it made the calls of a model's code.
+/// Restores the labels of what a recorded call has read.
 fn restore_labels(run: &Run, ctx: &CallContext, record: &CallRecord) {
     let notes = ctx.origin_notes();
     // What a run without labels has recorded may be made from anything.
     let labels = record.labels.unwrap_or_else(|| run.approvals().unknown_labels());
-    if record.ran_code.is_some() {
-        // Its calls are not made again, so its literals are not needed.
-        notes.set_code(WrittenCode::of_model(BTreeSet::new(), labels));
-    }
     notes.join(labels);
+    #[cfg(feature = "script")]
+    if let Some(caller) = ctx.caller().filter(|_| record.ran_code.is_some()) {
+        // Later code of the worker finds its variables, with what is in them.
+        caller.frame().extras_or_default().code.held.get_or_default().join(labels);
+    }
     record.returned.into_iter().for_each(|labels| notes.set_returned(labels));
 }
 

@@ -16,6 +16,8 @@ use crate::observe::event::{Caller, ItemKind, Label, Labels};
 use crate::plane::call_summary;
 use crate::plane::context::CallContext;
 use crate::plane::declared::Callee;
+#[cfg(feature = "script")]
+use crate::plane::origin::RepeatedCall;
 use crate::plane::origin::{OriginNotes, ReadResult, Reading, is_bounded};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -161,24 +163,34 @@ pub(super) fn finish(call: &mut Call<'_>, result: &CallResult) -> Labels {
     } else {
         caller.origin_notes().add(reading);
     }
-    #[cfg(feature = "script")]
-    hold(ctx, caller);
     labels
-}
-
-/// Keeps what the code of a model has read for the code that follows: the variables of the code hold it.
-#[cfg(feature = "script")]
-fn hold(ctx: &CallContext, caller: &CallContext) {
-    let notes = ctx.noted().filter(|notes| notes.code().is_some_and(|code| code.is_by_model()));
-    if let Some(notes) = notes {
-        *caller.frame().extras_or_default().code.held.get_or_default() = notes.hold();
-    }
 }
 
 impl Run {
     /// Returns the toolsets of a tool, to which ids belong; none if values have no labels.
     pub(super) fn id_toolsets(&self, tool: &Registered) -> Vec<Arc<str>> {
         if self.has_flow { self.approvals().id_toolsets(tool) } else { Vec::new() }
+    }
+
+    /// Notes again a call that the code of a model made in another process, with its result.
+    #[cfg(feature = "script")]
+    pub(super) fn note_repeated(&self, ctx: &CallContext, call: &RepeatedCall<'_>) {
+        let name = Callee::Shown(call.shown).resolve(ctx.declared());
+        let Some(tool) = name.and_then(|name| self.plane.registry.get(name)).filter(|_| self.has_flow) else { return };
+        let toolsets = self.id_toolsets(tool);
+        let (source, notes) = (self.approvals().source_labels(tool), ctx.origin_notes());
+        let given = ctx.origins_of_code(call, tool.parameters(), toolsets).labels();
+        // What a call below it has read is not known any more.
+        let has_callees = tool.declared().is_none_or(|mut all| all.next().is_some());
+        let is_alone = !has_callees && tool.plan().is_none_or(|plan| plan.server_side_tools.is_empty());
+        let is_closed = !tool.is_composite() || tool.server().is_some() || is_alone;
+        let labels = if is_closed { source.join(given) } else { call.worst };
+        let schema = tool.known_output();
+        let labels = if is_bounded(call.result, schema) { labels.bounded() } else { labels };
+        let summary = call_summary::listed(tool.name(), call.arguments).into();
+        let read = ReadResult::new(None, Arc::clone(&tool.name), summary, [].into()).labelled(labels);
+        let reading = Reading::of_result(read, call.result).with_schema(schema).with_ids(self.approvals().ids_of(tool));
+        notes.add(reading);
     }
 
     /// Returns the label of the root call's arguments.

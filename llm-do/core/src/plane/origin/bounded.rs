@@ -123,17 +123,6 @@ pub(super) fn add_choices(value: &Value, schema: SchemaPart<'_>, choices: &mut V
     }
 }
 
-/// Returns whether a schema has choices anywhere.
-pub(crate) fn has_choices(schema: &Value) -> bool {
-    match schema {
-        Value::Object(fields) => {
-            fields.contains_key("enum") || fields.contains_key("const") || fields.values().any(has_choices)
-        }
-        Value::Array(items) => items.iter().any(has_choices),
-        _ => false,
-    }
-}
-
 /// Returns whether a text is a date, a time, or both.
 pub(super) fn is_time(text: &str) -> bool {
     let shape: String =

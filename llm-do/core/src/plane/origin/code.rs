@@ -1,6 +1,6 @@
 //! Code that makes calls by its text: its literals are known, and what it computes is made from what it has read.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::observe::event::{Label, Labels, ValueOrigin};
 
@@ -8,22 +8,42 @@ use crate::observe::event::{Label, Labels, ValueOrigin};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WrittenCode {
     is_by_model: bool,
-    /// The texts that it contains, without spaces around them.
-    literals: BTreeSet<String>,
-    /// The labels of its text.
-    labels: Labels,
+    /// The texts that it contains, without spaces around them, each with the labels of the code.
+    literals: BTreeMap<String, Labels>,
 }
 
 impl WrittenCode {
-    /// Returns code that a model wrote, which had the labels `labels` then.
-    pub(crate) fn of_model(literals: BTreeSet<String>, labels: Labels) -> Self {
-        Self { is_by_model: true, literals, labels }
+    /// Returns code that a model wrote, without the texts that it contains.
+    pub(crate) fn of_model() -> Self {
+        Self { is_by_model: true, literals: BTreeMap::new() }
     }
 
     /// Returns a script of the program.
     #[cfg(feature = "script")]
-    pub(crate) fn of_program(literals: BTreeSet<String>) -> Self {
-        Self { is_by_model: false, literals, labels: Labels::default() }
+    pub(crate) fn of_program(literals: impl IntoIterator<Item = String>) -> Self {
+        Self::default().with_literals(literals, Labels::default())
+    }
+
+    /// Adds texts of the code that had these labels when it was written.
+    #[cfg(any(feature = "script", test))]
+    #[must_use]
+    pub(crate) fn with_literals(mut self, literals: impl IntoIterator<Item = String>, labels: Labels) -> Self {
+        // What an untrusted text may have put there is looked for as any other text.
+        if labels.integrity != Label::Untrusted {
+            self.literals.extend(literals.into_iter().map(|literal| (literal, labels)));
+        }
+        self
+    }
+
+    /// Adds the texts of code that ran before, whose variables this code may use.
+    #[cfg(feature = "script")]
+    #[must_use]
+    pub(crate) fn after(mut self, earlier: &Self) -> Self {
+        for (literal, labels) in &earlier.literals {
+            let own = self.literals.entry(literal.clone()).or_insert(*labels);
+            *own = own.meet(*labels);
+        }
+        self
     }
 
     pub(crate) fn is_by_model(&self) -> bool {
@@ -32,9 +52,8 @@ impl WrittenCode {
 
     /// Returns the origin and the labels of a text that the code contains, unless an untrusted text may have put it there.
     pub(super) fn find(&self, text: &str) -> Option<(ValueOrigin, Labels)> {
-        let is_known = self.labels.integrity != Label::Untrusted && self.literals.contains(text);
         let origin = if self.is_by_model { ValueOrigin::Literal } else { ValueOrigin::Code };
-        is_known.then_some((origin, self.labels))
+        self.literals.get(text).map(|labels| (origin, *labels))
     }
 }
 
@@ -44,11 +63,10 @@ mod tests {
 
     #[test]
     fn a_literal_is_as_trusted_as_the_code() {
-        let literals = || ["Ann".to_owned()].into();
+        let code = |labels| WrittenCode::of_model().with_literals(["Ann".to_owned()], labels);
         let labels = Labels::public(Label::Bounded);
-        let code = WrittenCode::of_model(literals(), labels);
-        assert_eq!(code.find("Ann"), Some((ValueOrigin::Literal, labels)));
-        assert_eq!(code.find("An"), None);
-        assert_eq!(WrittenCode::of_model(literals(), Labels::unknown()).find("Ann"), None);
+        assert_eq!(code(labels).find("Ann"), Some((ValueOrigin::Literal, labels)));
+        assert_eq!(code(labels).find("An"), None);
+        assert_eq!(code(Labels::unknown()).find("Ann"), None);
     }
 }

@@ -184,6 +184,21 @@ impl Readings {
 pub(crate) struct HeldReadings {
     readings: Vec<Arc<Reading>>,
     labels: Labels,
+    /// The code that ran, with that before it.
+    code: Option<Arc<WrittenCode>>,
+}
+
+#[cfg(feature = "script")]
+impl HeldReadings {
+    /// Returns the code that ran.
+    pub(crate) fn code(&self) -> Option<&Arc<WrittenCode>> {
+        self.code.as_ref()
+    }
+
+    /// Adds the labels of what the code has read in an earlier process.
+    pub(crate) fn join(&mut self, labels: Labels) {
+        self.labels = self.labels.join(labels);
+    }
 }
 
 impl OriginNotes {
@@ -221,7 +236,7 @@ impl OriginNotes {
     /// Returns what the call has read, for code that follows.
     #[cfg(feature = "script")]
     pub(crate) fn hold(&self) -> HeldReadings {
-        HeldReadings { readings: self.readings(), labels: self.labels() }
+        HeldReadings { readings: self.readings(), labels: self.labels(), code: self.code().cloned() }
     }
 
     /// Notes what earlier code has left in its variables.

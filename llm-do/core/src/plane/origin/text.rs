@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Origins, ReadResult, RootCall};
 use crate::base::printable::{printable, printable_line};
-use crate::observe::event::{ArgumentOrigin, Label, Labels, ValueOrigin};
+use crate::observe::event::{ArgumentOrigin, Label, ValueOrigin};
 use crate::plane::call_summary;
 
 /// The most values that are named in one line.
@@ -59,7 +59,7 @@ impl Origins {
         if !self.arguments().is_empty() {
             text.push_str("where the values come from:\n");
             for found in self.arguments() {
-                let _ = writeln!(text, "    {}{}", printable_line(&text_of(found)), in_words(found.labels()));
+                let _ = writeln!(text, "    {}{}", printable_line(&text_of(found)), found.labels().remark());
             }
         }
         let read: Vec<_> = self.read().collect();
@@ -72,7 +72,7 @@ impl Origins {
             } else {
                 format!(", which read {}", result.through.join(", "))
             };
-            let _ = writeln!(text, "    {}{}{through}", result.summary, in_words(result.labels()));
+            let _ = writeln!(text, "    {}{}{through}", result.summary, result.labels().remark());
         }
         if let Some(more) = read.len().checked_sub(LISTED).filter(|more| *more > 0) {
             let _ = writeln!(text, "    … {more} more");
@@ -108,7 +108,7 @@ fn text_of(found: &ArgumentOrigin) -> String {
 
 /// Returns the text about a value in a line; a value of the user's or the program's is there only for its labels.
 fn line_of(found: &ArgumentOrigin) -> String {
-    let labels = if is_of_user_or_program(found) { in_words(found.labels()) } else { String::new() };
+    let labels = if is_of_user_or_program(found) { found.labels().remark() } else { String::new() };
     format!("{}{labels}", text_of(found))
 }
 
@@ -119,16 +119,6 @@ fn is_of_user_or_program(found: &ArgumentOrigin) -> bool {
 /// Returns whether a value needs no remark: the user, a client or the program gave it, and nothing untrusted or private is in it.
 fn is_asked_for(found: &ArgumentOrigin) -> bool {
     is_of_user_or_program(found) && found.label != Label::Untrusted && !found.is_private
-}
-
-/// Returns labels as a remark after a text; empty for what is trusted and public.
-fn in_words(labels: Labels) -> String {
-    match (labels.integrity, labels.is_private) {
-        (Label::Trusted, false) => String::new(),
-        (Label::Trusted, true) => " (private)".to_owned(),
-        (label, false) => format!(" ({})", label.word()),
-        (label, true) => format!(" ({}, private)", label.word()),
-    }
 }
 
 /// Returns a result that was read as JSON.

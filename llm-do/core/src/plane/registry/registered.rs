@@ -63,6 +63,7 @@ pub struct Registered {
     unwritten: OnceLock<Option<String>>,
     may_skip_fields: OnceLock<bool>,
     reads_text: OnceLock<bool>,
+    known_output: OnceLock<Option<Value>>,
 }
 
 /// The implementation of an item.
@@ -180,6 +181,11 @@ impl Registered {
             Code::Function(_) => self.linked?.output.map(|schema| schema()),
         };
         schema.map(|schema| modern_schema(&schema))
+    }
+
+    /// Returns the schema of the result, if it is known; it is made once.
+    pub(crate) fn known_output(&self) -> Option<&Value> {
+        self.known_output.get_or_init(|| self.output()).as_ref()
     }
 
     /// Returns the schema of the result of a Rust function, if it is known.

@@ -21,7 +21,7 @@ const HANDLERS = {
       retract(call);
       Object.assign(call, { status: "done", result: event.result });
     }
-    Object.assign(call, { attachments: event.attachments ?? [], note: event.note });
+    Object.assign(call, { attachments: event.attachments ?? [], note: event.note, label: event.label, isPrivate: event.is_private === true });
   },
   call_refused(call, event, time) {
     call.by = event.by;

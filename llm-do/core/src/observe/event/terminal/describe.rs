@@ -16,11 +16,11 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::CallStarted { what, arguments, .. } => {
             Some(with_value(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), ""))
         }
-        EventKind::CallFinished { outcome, elapsed_ms, note, replayed, .. } => {
+        EventKind::CallFinished { outcome, labels, elapsed_ms, note, replayed, .. } => {
             let note =
                 note.as_deref().map(|note| format!("; {}", with_value("", note, "").trim_start())).unwrap_or_default();
             let how = if *replayed { "replayed".to_owned() } else { format!("{elapsed_ms} ms") };
-            let after = format!(" ({how}{note})");
+            let after = format!(" ({how}{note}){}", labels.remark());
             Some(match outcome {
                 Outcome::Result(value) => with_value(&format!("← {name}"), &text(&value.value()), &after),
                 Outcome::Error(error) => with_value(&format!("✗ {name}"), error, &after),

@@ -59,7 +59,7 @@ impl Rules {
     /// Returns where the results of a tool have ids, if they have any.
     pub(in super::super) fn ids_of(&self, tool: &Registered) -> Option<KnownIds> {
         let declared = self.policy.layers().flat_map(|layer| &layer.flow.ids);
-        let own = declared.filter(|(name, _)| self.is_named(tool, |known| *known == **name));
+        let own = declared.filter(|(name, _)| self.is_named(tool, |known| *known == ***name));
         let places: Vec<_> = own.flat_map(|(_, places)| places.iter().cloned()).collect();
         (!places.is_empty()).then(|| KnownIds { places, toolsets: self.id_toolsets(tool) })
     }
@@ -94,8 +94,7 @@ impl Rules {
             return Ok(None);
         }
         let declared = |layer: &Policy| names_of(tool).find_map(|name| layer.flow.sinks.get(name).cloned());
-        let data = self.policy.layers().find_map(|layer| declared(layer).filter(|sink| !sink.data.is_empty()));
-        let data = data.map(|sink| sink.data).unwrap_or_default();
+        let data = self.policy.layers().find_map(declared).map(|sink| sink.data).unwrap_or_default();
         let reach = self.policy.layers().find_map(|layer| declared(layer)?.reach).unwrap_or_default();
         let rule = SinkRule { data: &data, is_outside: reach == Reach::Outside, is_strict: self.is_strict() };
         let reason = request.get()?.origins.held(rule);

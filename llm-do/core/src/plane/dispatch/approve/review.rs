@@ -1,6 +1,5 @@
 //! The context in which a call is reviewed: inside its caller, where usage, limits and the journal are those of the run.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::Run;
@@ -65,7 +64,7 @@ impl ReviewPlace {
         if self.run.has_flow {
             // What is asked there is made of the call, which may be an attacker's.
             let (notes, labels) = (&frame.extras_or_default().origins, self.run.approvals().unknown_labels());
-            notes.set_code(WrittenCode::of_model(BTreeSet::new(), labels));
+            notes.set_code(WrittenCode::of_model());
             notes.join(labels);
         }
         if let Some(mut step) = step {

@@ -215,7 +215,8 @@ mod tests {
     fn worker(name: &str, by: &str) -> CreatedWorker {
         let spec = WorkerSpec::new(name, "Help.");
         let worker = Some(Arc::new(Registered::from_spec(&spec, Origin::Session)));
-        let stored = StoredWorker { file: spec.to_worker_file(), maker: Some("lead".into()), revision: 0, labels: None };
+        let stored =
+            StoredWorker { file: spec.to_worker_file(), maker: Some("lead".into()), revision: 0, labels: None };
         CreatedWorker { name: name.into(), worker, stored, by: by.into() }
     }
 

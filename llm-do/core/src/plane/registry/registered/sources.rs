@@ -124,6 +124,7 @@ impl Registered {
             unwritten: OnceLock::new(),
             may_skip_fields: OnceLock::new(),
             reads_text: OnceLock::new(),
+            known_output: OnceLock::new(),
         }
     }
 }
