@@ -104,6 +104,8 @@ impl RuleSet {
         let own = self.own.rule(tool, by, request)?;
         Ok(match self.outer_rule(tool, by, request)? {
             Some(outer) if outer.rule.strictness() > own.rule.strictness() => Cow::Owned(outer),
+            // Such an approval is for one call, by a person.
+            Some(outer) if outer.is_held() && own.rule == Rule::Ask => Cow::Owned(outer),
             _ => own,
         })
     }
@@ -117,7 +119,7 @@ impl RuleSet {
     ) -> Result<Option<AppliedRule>, Fault> {
         let rules = self.outer.iter().map(|outer| outer.of_policy_for(&self.own, tool, by, request));
         let rules = rules.collect::<Result<Vec<_>, _>>()?;
-        Ok(rules.into_iter().flatten().max_by_key(|found| found.rule.strictness()))
+        Ok(rules.into_iter().flatten().max_by_key(|found| (found.rule.strictness(), found.is_held())))
     }
 
     /// Returns the rule for a server-side tool, for all workers.

@@ -79,7 +79,11 @@ impl<S> CallContext<S> {
             GuardHook::BeforeRequest | GuardHook::AfterResponse => Some(self.frame()),
         };
         let Some(notes) = gets.and_then(notes_of) else { return };
-        notes.readings_of_guards().into_iter().for_each(|reading| notes.add(reading));
+        for reading in notes.readings_of_guards() {
+            // The result of the call, and for its caller where it came from.
+            self.origin_notes().join(reading.labels());
+            notes.add(reading);
+        }
     }
 
     /// Notes for the caller that it gets a text about this call from a model that saw the call, such as the reason of a reviewer.

@@ -72,7 +72,18 @@ pub(super) fn begin(call: &mut Call<'_>, prepared: &Prepared) {
     }
     let arguments = prepared.arguments().map_or(&Value::Null, Json::value);
     let labels = if call.run.has_flow { labels(call, arguments) } else { Labels::default() };
+    if call.run.has_flow && ctx.frame().pieces().is_some() {
+        note_pieces(call, labels);
+    }
     call.read = Some(OpenReading { summary: call_summary::listed(ctx.name(), arguments).into(), labels });
+}
+
+/// Notes that the caller gets parts of a result before the call has finished: what it makes of them is not found in what it has read.
+fn note_pieces(call: &Call<'_>, labels: Labels) {
+    let has_callees = call.tool.declared().is_none_or(|mut callees| callees.next().is_some());
+    if let Some(caller) = call.ctx.caller().filter(|_| has_callees || !labels.is_default()) {
+        caller.origin_notes().lose(call.run.approvals().unknown_labels());
+    }
 }
 
 /// Returns whether a guard made the call, with the context of a caller that does not get the result.

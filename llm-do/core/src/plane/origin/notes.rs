@@ -108,7 +108,7 @@ impl Reading {
     }
 
     /// Returns whose text it may carry, and whether it is private.
-    pub(super) fn labels(&self) -> Labels {
+    pub(crate) fn labels(&self) -> Labels {
         self.labels
     }
 
@@ -227,10 +227,10 @@ impl OriginNotes {
         self.labels.get().map(|labels| *labels).unwrap_or_default()
     }
 
-    /// Notes what the other has read, and its labels.
-    pub(crate) fn add_all_of(&self, other: &Self) {
-        other.readings().into_iter().for_each(|reading| self.add(reading));
-        self.join(other.labels());
+    /// Notes that the call gets values with these labels that cannot be looked up.
+    pub(crate) fn lose(&self, labels: Labels) {
+        let mut read = self.read.get_or_default();
+        read.lost = read.lost.join(labels);
     }
 
     /// Returns what the call has read, for code that follows.
