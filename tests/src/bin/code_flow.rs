@@ -1,7 +1,7 @@
 //! A worker in code mode with an untrusted mailbox, whose model sends the code that the arguments give.
 //!
 //! `code_flow MODE CODE..` prints an object: what the model saw after each piece of code, and which rules decided about calls. The modes
-//! are `strict`, `lenient`, `reads` (its model may read what its code returns), `resumed` (nobody decides in the first process) and
+//! are `strict`, `lenient`, `reads` (its model may read what its code returns), `resumed` (the first process has no user who decides) and
 //! `script` (the code is the body of a script of the program).
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may fail by a panic, and reads what is printed")]
 

@@ -51,7 +51,7 @@ impl Conversation {
         *current = Messages { messages, kept, labels };
     }
 
-    /// Replaces the messages by others, of which no labels are known.
+    /// Replaces the messages by messages of which no labels are known.
     pub(crate) fn replace(&self, history: History) {
         *self.lock() = Messages { messages: history.into(), kept: 0, labels: None };
     }

@@ -188,7 +188,7 @@ pub(crate) struct RepeatedCall<'a> {
 pub(crate) struct SinkRule<'a> {
     /// The arguments that are only passed on.
     pub(crate) data: &'a [String],
-    /// Whether what it gets leaves to others.
+    /// Whether what it gets leaves to other people.
     pub(crate) is_outside: bool,
     /// Whether untrusted data may not leave.
     pub(crate) is_strict: bool,

@@ -132,7 +132,7 @@ async fn a_message_to_a_running_worker_is_the_users_words() {
 }
 
 #[tokio::test]
-async fn what_a_client_sends_is_untrusted_unless_the_policy_says_otherwise() {
+async fn what_a_client_sends_is_untrusted_unless_the_policy_trusts_clients() {
     for (policy, expected) in [(policy(), STEERED), (policy().clients(Label::Trusted), RuleSource::PolicyTool)] {
         let model = ScriptedModel::new().call("pay_out", pay("Bob", "").1).text("Done.");
         let (approver, recorder) = (Scripted::approving(), Recorder::new());

@@ -25,7 +25,7 @@ async fn pays_by_code(ctx: &CallContext<pays_by_code>, input: String) -> Result<
 #[worker(toolsets = [fetch_mail, pay_out])]
 async fn pays_by_model(input: String) -> String;
 
-/// What an event says about labels.
+/// What an event contains about labels.
 fn labels(event: Event) -> Option<Value> {
     let name = &event.name;
     match event.kind {
@@ -40,7 +40,7 @@ fn labels(event: Event) -> Option<Value> {
     }
 }
 
-/// Runs an item; returns what the events of its calls say about labels.
+/// Runs an item; returns what the events of its calls contain about labels.
 async fn logged(item: &str, policy: Policy) -> Vec<Value> {
     let model = ScriptedModel::new()
         .call("fetch_mail", json!({}))

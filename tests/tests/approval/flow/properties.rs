@@ -28,7 +28,7 @@ fn leaf_of_anyone() -> String {
     "a text of anyone".into()
 }
 
-/// Return a text that nobody else may see.
+/// Return a text that is private.
 #[tool(effect = read_only)]
 fn leaf_private() -> String {
     "a private text".into()

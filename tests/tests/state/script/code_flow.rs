@@ -78,7 +78,7 @@ fn untrusted_texts_stay_in_the_variables_of_code() {
         "x = {}\nx[inbox()[0]['text']]",
         "delete_mail(inbox()[0]['text'])\n1 / 0",
         "list(inbox()[0]['text'])",
-        "inbox()[0]['text'][:3] + '900 cents'",
+        "inbox()[0]['text'][:3] + 'x'",
         "''.join(reversed(inbox()[0]['text']))",
     ];
     for way in ways {

@@ -150,9 +150,9 @@ pub enum RuleSource {
 pub enum FlowReason {
     /// An untrusted value would decide what the call does.
     Steered,
-    /// Untrusted text would leave to others.
+    /// Untrusted text would leave to other people.
     UntrustedOutside,
-    /// A private value would leave to others.
+    /// A private value would leave to other people.
     PrivateOutside,
 }
 

@@ -13,7 +13,7 @@ pub enum FlowMode {
     Off,
     /// As strict, but untrusted text may leave in data arguments, and the model of a code-mode worker sees what its code returns.
     Lenient,
-    /// A call needs approval if an untrusted value would steer it, if untrusted text would leave to others, or if a private value would.
+    /// A call needs approval if an untrusted value would steer it, if untrusted text would leave to other people, or if a private value would.
     #[default]
     Strict,
 }
@@ -40,9 +40,9 @@ impl FlowMode {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reach {
-    /// Only at the user's own data, such as a file or a calendar that nobody else reads.
+    /// Only at the user's own data, such as a file or a calendar that only the user reads.
     Own,
-    /// At others, such as the receiver of a mail.
+    /// At other people, such as the receiver of a mail.
     #[default]
     Outside,
 }

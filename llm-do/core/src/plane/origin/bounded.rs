@@ -1,4 +1,4 @@
-//! Which values carry no text: those of a fixed set, whoever chose them.
+//! Which values carry no text: those of a fixed set, no matter what chose them.
 
 use std::cell::Cell;
 

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_whose_name_looks_like_a_path_is_no_id() {
+    fn a_field_whose_name_looks_like_a_path_is_not_an_id() {
         assert!(!place("/*/id_").has(&json!({ "x/id_": "7" }), "7"));
     }
 

@@ -71,7 +71,7 @@ impl Reading {
         Self { from, labels, content, bytes, is_cut: copy.is_cut, choices: Vec::new(), names: Vec::new(), ids: None }
     }
 
-    /// Adds what the schema of the content says about its texts, and the names of fields that only the content has.
+    /// Adds which texts the schema of the content bounds, and the names of fields that only the content has.
     #[must_use]
     pub(crate) fn with_schema(mut self, schema: Option<&Value>) -> Self {
         let budget = Budget::new();

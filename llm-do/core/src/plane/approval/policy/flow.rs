@@ -133,7 +133,7 @@ impl Policy {
         self
     }
 
-    /// Declares that the results of a tool are private, or of all tools of a toolset: what is made from them may not leave to others without
+    /// Declares that the results of a tool are private, or of all tools of a toolset: what is made from them may not leave to other people without
     /// an approval. Default: results are public.
     ///
     /// It is a [source](Self::source), whose results are trusted or not as before.
@@ -147,7 +147,7 @@ impl Policy {
     /// Default: all arguments steer.
     ///
     /// Untrusted text in the other arguments then steers its calls, also if its effect is `read_only`, such as of a tool that sends its arguments to
-    /// a server. Text that would leave to others is asked about in the mode [strict](FlowMode::Strict), unless the [reach](Self::reach) is
+    /// a server. Text that would leave to other people is asked about in the mode [strict](FlowMode::Strict), unless the [reach](Self::reach) is
     /// the user's own.
     #[must_use]
     pub fn data_arguments<A: Into<String>>(
@@ -159,7 +159,7 @@ impl Policy {
         self
     }
 
-    /// Sets where what a tool gets may arrive. Default: outside, at others.
+    /// Sets where what a tool gets may arrive. Default: outside, at other people.
     #[must_use]
     pub fn reach(mut self, tool: impl Into<Arc<str>>, reach: Reach) -> Self {
         self.flow.sinks.entry(tool.into()).or_default().reach = Some(reach);
