@@ -13,6 +13,11 @@ pub use self::replay::ReplayModel;
 pub use self::scripted::{RecordedRequest, ScriptedModel};
 pub use self::test::TestModel;
 
+/// Returns the name of a test model with its provider: `default`, unless `name` has one already.
+fn model_name(default: &str, name: &str) -> String {
+    if name.contains(':') { name.to_owned() } else { format!("{default}:{name}") }
+}
+
 /// Forbids all requests to models over the network for the rest of the process, so that a test without a test model
 /// fails immediately.
 ///

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 
 use super::answer::Answer;
+use super::model_name;
 use super::test::word_count;
 use crate::error::ProviderError;
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, replay};
@@ -69,10 +70,11 @@ impl FunctionModel {
         })
     }
 
-    /// Sets the name `function:NAME`. Default: `function:model`.
+    /// Sets the name `function:NAME`, or that of another provider's model if `name` has a prefix, such as
+    /// `openai:gpt-5-mini`, for tests that depend on it, such as those of prices. Default: `function:model`.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
-        Self { name: format!("function:{name}"), ..self }
+        Self { name: model_name("function", name), ..self }
     }
 
     /// Sets the features of the model. Default: [`Profile::BASIC`].

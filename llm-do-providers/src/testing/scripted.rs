@@ -14,6 +14,7 @@ use serde_json::Value;
 pub use self::recorded_request::RecordedRequest;
 use super::answer::Answer;
 use super::function::split_words;
+use super::model_name;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ResponsePart, ToolCall};
 use crate::model::{Model, Profile, Request, ResponseStream, replay};
@@ -113,8 +114,7 @@ impl ScriptedModel {
     /// `openai:gpt-5-mini`, for tests that depend on it, such as those of prices. Default: `scripted:model`.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
-        let name = if name.contains(':') { name.to_owned() } else { format!("{PROVIDER}:{name}") };
-        Self { name, ..self }
+        Self { name: model_name(PROVIDER, name), ..self }
     }
 
     /// Sets the features of the model. Default: [`Profile::BASIC`].

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use super::model_name;
 use super::sample::sample;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
@@ -68,10 +69,11 @@ impl TestModel {
         Self::default()
     }
 
-    /// Sets the name `test:NAME`. Default: `test:model`.
+    /// Sets the name `test:NAME`, or that of another provider's model if `name` has a prefix, such as
+    /// `openai:gpt-5-mini`, for tests that depend on it, such as those of prices. Default: `test:model`.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
-        Self { name: format!("test:{name}"), ..self }
+        Self { name: model_name("test", name), ..self }
     }
 
     /// Sets the features of the model. Default: [`Profile::BASIC`].

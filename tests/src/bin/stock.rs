@@ -28,7 +28,7 @@ impl Model for Echo {
     }
 
     fn profile(&self) -> Profile {
-        self.0.profile()
+        Model::profile(&self.0)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -113,7 +113,7 @@ async fn a_value_of_a_source_needs_approval_and_one_of_the_user_does_not() {
 
 #[tokio::test]
 async fn what_a_model_writes_is_untrusted_once_it_has_read_a_source() {
-    let (rules, _) = paid(policy(), &[pay("Bob", ""), mail(), pay("Bob", "")]).await;
+    let (rules, _) = paid(policy(), &[pay("Bob", ""), mail(), pay("Rob", "")]).await;
     assert_eq!(rules, [RuleSource::PolicyTool, STEERED]);
     let count = ("count_mails", json!({}));
     let (rules, _) = paid(policy(), &[count, pay("Bob", "")]).await;

@@ -59,7 +59,7 @@ fn text(text: &str) -> ResponsePart {
     ResponsePart::Text { text: text.to_owned() }
 }
 
-/// The runtime of a worker whose model calls the tool `note` once, and the arguments with which the tool ran.
+/// The runtime of a worker whose model calls the tool `note_down` once, and the arguments with which the tool ran.
 fn noting(arguments: &str, profile: Profile, effect: Effect) -> (RuntimeBuilder, Arc<Mutex<Vec<Value>>>) {
     let ran = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&ran);
@@ -67,9 +67,9 @@ fn noting(arguments: &str, profile: Profile, effect: Effect) -> (RuntimeBuilder,
         notes.lock().unwrap().push(arguments);
         async { Ok("noted") }
     };
-    let tool = FunctionTool::new("note", "Note it.", json!({ "type": "object" }), effect, note);
-    let model = ScriptedModel::new().answer(raw_call("note", arguments)).text("done").profile(profile);
-    let builder = Runtime::builder().tool(tool).worker(WorkerSpec::new("clerk", "Note.").toolsets(["note"]));
+    let tool = FunctionTool::new("note_down", "Note it.", json!({ "type": "object" }), effect, note);
+    let model = ScriptedModel::new().answer(raw_call("note_down", arguments)).text("done").profile(profile);
+    let builder = Runtime::builder().tool(tool).worker(WorkerSpec::new("note_clerk", "Note.").toolsets(["note_down"]));
     (builder.approval_mode(ApprovalMode::ApproveAll).force_model(model), ran)
 }
 
@@ -78,7 +78,7 @@ async fn noted(arguments: &str, profile: Profile, effect: Effect) -> (Vec<Value>
     let recorder = Recorder::new();
     let (builder, ran) = noting(arguments, profile, effect);
     let runtime = builder.sink(recorder.clone()).build().unwrap();
-    assert_eq!(runtime.run_named("clerk", json!({ "input": "go" })).await.unwrap(), "done", "{arguments}");
+    assert_eq!(runtime.run_named("note_clerk", json!({ "input": "go" })).await.unwrap(), "done", "{arguments}");
     let ran = std::mem::take(&mut *ran.lock().unwrap());
     (ran, recorder)
 }
@@ -147,7 +147,7 @@ async fn arguments_of_a_call_that_reads_are_mended() {
     for MendedText { text, json, mends } in &CORPUS.mended {
         let (ran, recorder) = noted(text, MENDED, Effect::ReadOnly).await;
         assert_eq!(ran, *std::slice::from_ref(json), "{text}");
-        assert_eq!(mended(&recorder), [(Some("note".into()), mends.clone())], "{text}");
+        assert_eq!(mended(&recorder), [(Some("note_down".into()), mends.clone())], "{text}");
     }
 }
 
@@ -191,7 +191,7 @@ async fn a_resumed_run_mends_what_the_first_one_mended() {
         let recorder = Recorder::new();
         let (builder, ran) = noting("{path: 'a.txt',}", MENDED, Effect::Destructive);
         let runtime = builder.journal(journal).sink(recorder.clone()).build().unwrap();
-        assert_eq!(runtime.run_named("clerk", json!({ "input": "go" })).await.unwrap(), "done");
+        assert_eq!(runtime.run_named("note_clerk", json!({ "input": "go" })).await.unwrap(), "done");
         (std::mem::take(&mut *ran.lock().unwrap()), mended(&recorder))
     };
     let (ran, first) = run(journal.clone()).await;

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use llm_do_providers::Response;
 
 pub use self::call::GuardedCall;
+pub(crate) use self::call::GuardedItem;
 pub(crate) use self::chain::Guards;
 pub use self::function::FunctionGuard;
 pub use self::refusal::Refusal;

@@ -142,8 +142,11 @@ struct RunningWorker {
 }
 
 impl State {
-    /// Returns whether the worker of a call is the one that a message is for.
+    /// Returns whether the worker of a call is the one that a message is for. Those of a run that is closed are for none.
     fn is_for(&self, message: &RunMessage, call: u64) -> bool {
+        if self.is_closed {
+            return false;
+        }
         let is_named = |worker: &&RunningWorker| message.worker().is_none_or(|name| *name == *worker.name);
         // Of those at one depth, the first.
         let outermost = self.workers.iter().filter(is_named).min_by_key(|worker| worker.depth);

@@ -9,9 +9,10 @@ use super::*;
 async fn a_worker_is_a_prompt_with_its_instructions() {
     for era in ERAS {
         let client = connect(serving(|builder| builder), era, User::default()).await;
-        let prompts = serde_json::to_value(client.list_all_prompts().await.unwrap()).unwrap();
+        let prompts = client.list_all_prompts().await.unwrap();
+        let prompts: Vec<_> = prompts.into_iter().filter(|prompt| prompt.name == "welcome").collect();
         assert_eq!(
-            prompts,
+            serde_json::to_value(prompts).unwrap(),
             json!([{
                 "name": "welcome",
                 "title": "Welcome",

@@ -44,6 +44,8 @@ fn rows() -> Vec<(&'static str, Gives, Vec<Role>, Value)> {
         ("post /runs/{id}/cancel", Gives::Owned(Id::Run), start(), Value::Null),
         ("post /runs/{id}/resume", Gives::Owned(Id::Run), start(), Value::Null),
         ("post /runs/{id}/settle", Gives::Owned(Id::Run), decide(), json!({ "step": "a", "outcome": "not_done" })),
+        ("post /runs/{id}/messages", Gives::Owned(Id::Run), start(), json!({ "message": "Quickly." })),
+        ("get /runs/{id}/records", Gives::Owned(Id::Run), watch(), Value::Null),
         ("get /runs/{id}/events", Gives::Owned(Id::Run), watch(), Value::Null),
         ("get /approvals", Gives::Listed, watch(), Value::Null),
         ("get /approvals/{id}", Gives::Owned(Id::Approval), watch(), Value::Null),

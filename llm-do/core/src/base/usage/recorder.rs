@@ -13,11 +13,11 @@ const MAX_LEVELS: usize = 50;
 
 /// Records the usage of one call in the usage tree.
 ///
-/// The node is looked up once, when the call first adds usage or makes a call. A call that does neither has no node.
+/// The node is looked up once, when the call or one below it first adds usage. A call that adds none has no node.
 #[derive(Debug)]
 pub(crate) struct UsageRecorder {
     name: Arc<str>,
-    parent: Option<Arc<Node>>,
+    parent: Option<Arc<Self>>,
     node: OnceLock<Arc<Node>>,
     /// Whether this call has its own node, instead of sharing that of its path of names.
     has_own_node: bool,
@@ -40,18 +40,18 @@ struct Used {
 
 impl UsageRecorder {
     /// Returns the recorder of the root call.
-    pub(crate) fn root(name: Arc<str>) -> Self {
-        Self { name, parent: None, node: OnceLock::new(), has_own_node: true }
+    pub(crate) fn root(name: Arc<str>) -> Arc<Self> {
+        Arc::new(Self { name, parent: None, node: OnceLock::new(), has_own_node: true })
     }
 
     /// Returns the recorder of a call that this one makes.
-    pub(crate) fn child(&self, name: Arc<str>) -> Self {
-        Self { name, parent: Some(Arc::clone(self.node())), node: OnceLock::new(), has_own_node: false }
+    pub(crate) fn child(self: &Arc<Self>, name: Arc<str>) -> Arc<Self> {
+        Arc::new(Self { name, parent: Some(Arc::clone(self)), node: OnceLock::new(), has_own_node: false })
     }
 
     /// Returns the recorder of a call with its own node, so that its part of the tree can be read separately.
-    pub(crate) fn child_with_own_node(&self, name: Arc<str>) -> Self {
-        Self { has_own_node: true, ..self.child(name) }
+    pub(crate) fn child_with_own_node(self: &Arc<Self>, name: Arc<str>) -> Arc<Self> {
+        Arc::new(Self { name, parent: Some(Arc::clone(self)), node: OnceLock::new(), has_own_node: true })
     }
 
     /// Adds the usage of one request of this call to `model` (`provider:model`).
@@ -84,7 +84,7 @@ impl UsageRecorder {
 
     fn node(&self) -> &Arc<Node> {
         self.node.get_or_init(|| {
-            let node = match &self.parent {
+            let node = match self.parent.as_ref().map(|parent| parent.node()) {
                 Some(parent) if self.has_own_node => parent.new_child(&self.name),
                 Some(parent) => parent.child(&self.name),
                 None => Node::new(&self.name),
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_call_that_adds_nothing_is_not_in_the_tree() {
         let main = UsageRecorder::root("main".into());
-        drop(main.child("leaf".into()));
+        assert!(main.child("middle".into()).child("leaf".into()).tree().is_zero());
         main.add_tool_call();
         let tree = main.tree();
         assert_eq!((tree.own.tool_calls, tree.children.len()), (1, 0));
@@ -288,7 +288,7 @@ mod tests {
         })
     }
 
-    fn add(call: &Call, recorder: &UsageRecorder, sum: &mut RunUsage) {
+    fn add(call: &Call, recorder: &Arc<UsageRecorder>, sum: &mut RunUsage) {
         for _ in 0..call.tool_calls {
             recorder.add_tool_call();
         }

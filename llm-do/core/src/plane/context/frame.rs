@@ -65,7 +65,7 @@ pub(crate) struct CallFrame {
     /// The limits for it and the calls below it.
     pub(crate) limits: Option<Arc<Limits>>,
     /// Its usage by callee; created for calls that use something.
-    pub(crate) recorder: OnceLock<Box<UsageRecorder>>,
+    pub(crate) recorder: OnceLock<Arc<UsageRecorder>>,
     pub(crate) is_worker: bool,
     /// Whether it is known that no sink receives its events.
     pub(crate) is_unobserved: bool,

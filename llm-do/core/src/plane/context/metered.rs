@@ -110,17 +110,17 @@ impl<S> CallContext<S> {
         self.recorder().tree()
     }
 
-    fn recorder(&self) -> &UsageRecorder {
+    fn recorder(&self) -> &Arc<UsageRecorder> {
         let name = || Arc::clone(&self.frame().name);
         match self.caller() {
             // The user's frame and the root call share the root node.
             Some(user) if self.frame().by == Caller::User => user.recorder(),
             // A journal records the usage of each call, so calls of the same name must not share a node.
             Some(caller) if self.journal().is_some() => {
-                self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child_with_own_node(name())))
+                self.frame().recorder.get_or_init(|| caller.recorder().child_with_own_node(name()))
             }
-            Some(caller) => self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child(name()))),
-            None => self.frame().recorder.get_or_init(|| Box::new(UsageRecorder::root(name()))),
+            Some(caller) => self.frame().recorder.get_or_init(|| caller.recorder().child(name())),
+            None => self.frame().recorder.get_or_init(|| UsageRecorder::root(name())),
         }
     }
 

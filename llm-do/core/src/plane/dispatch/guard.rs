@@ -10,7 +10,7 @@ use super::pipeline::{Call, CallResult, Next, Wrapper};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, GuardHook};
 use crate::plane::context::CallContext;
-use crate::plane::guard::{GuardedCall, Guards};
+use crate::plane::guard::{GuardedCall, GuardedItem, Guards};
 use crate::plane::registry::{Prepared, Registered};
 
 /// Runs the guards on the result of a call.
@@ -24,9 +24,13 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
         let Some(guards) = call.guards() else { return result };
         // Stored before the guards make calls.
         call.own_end = Some(OwnEnd::new(call, &result));
-        let guarded = GuardedCall::new(call.ctx, call.tool.kind(), call.tool.effect(), Cow::Owned(arguments));
+        let guarded = GuardedCall::new(call.ctx, item(&call.tool), Cow::Owned(arguments));
         guards.after_call(&guarded, result).await
     })
+}
+
+fn item(tool: &Registered) -> GuardedItem<'_> {
+    GuardedItem { kind: tool.kind(), effect: tool.effect(), parameters: tool.parameters() }
 }
 
 /// Runs the guards on the arguments of a call, which they may change.
@@ -53,7 +57,7 @@ pub(super) async fn run_guards(
     let invalid = |fault| CallError::invalid(tool.name(), fault);
     for guard in guards.iter() {
         let arguments = prepared.arguments().map_err(invalid)?.value();
-        let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), arguments).await?;
+        let changed = guard.before_call(ctx, item(tool), arguments).await?;
         let Some(changed) = changed else { continue };
         *prepared = decode_async(ctx, tool, changed).await.map_err(|error| match error {
             // The guard changed them, so the error names the guard.

@@ -11,22 +11,30 @@ use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::CallContext;
 use crate::plane::origin::Origins;
 
+/// What guards may know about the callee.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GuardedItem<'a> {
+    pub(crate) kind: ItemKind,
+    pub(crate) effect: Effect,
+    /// The schema of the arguments.
+    pub(crate) parameters: &'a Value,
+}
+
 /// A call of a tool, worker or entry that a [`Guard`](super::Guard) inspects.
 #[derive(Debug)]
 pub struct GuardedCall<'a> {
     call: &'a CallContext,
-    kind: ItemKind,
-    effect: Effect,
+    item: GuardedItem<'a>,
     arguments: Cow<'a, Value>,
     ctx: CallContext,
 }
 
 impl<'a> GuardedCall<'a> {
-    pub(crate) fn new(call: &'a CallContext, kind: ItemKind, effect: Effect, arguments: Cow<'a, Value>) -> Self {
+    pub(crate) fn new(call: &'a CallContext, item: GuardedItem<'a>, arguments: Cow<'a, Value>) -> Self {
         // This is the caller's context, which outlives the call; for the user's call, it is the context of the call
         // itself.
         let ctx = call.caller().filter(|_| call.frame().by != Caller::User).unwrap_or(call).for_guard();
-        Self { call, kind, effect, arguments, ctx }
+        Self { call, item, arguments, ctx }
     }
 
     /// Returns the registered name of the callee.
@@ -38,13 +46,13 @@ impl<'a> GuardedCall<'a> {
     /// Returns whether the callee is a tool, a worker or an entry. `ctx.llm_ask` calls the worker `llm_ask`.
     #[must_use]
     pub fn kind(&self) -> ItemKind {
-        self.kind
+        self.item.kind
     }
 
     /// Returns the possible effect of the call.
     #[must_use]
     pub fn effect(&self) -> Effect {
-        self.effect
+        self.item.effect
     }
 
     /// Returns who decided to call: the user, code or a model.
@@ -76,7 +84,7 @@ impl<'a> GuardedCall<'a> {
     /// [arguments](Self::arguments) came from, as they are now.
     #[must_use]
     pub fn origins(&self) -> Origins {
-        self.call.origins(&self.arguments, &Value::Null, Vec::new())
+        self.call.origins(&self.arguments, self.item.parameters, Vec::new())
     }
 
     /// Returns the usage of the whole run so far.

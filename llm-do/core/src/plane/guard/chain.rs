@@ -9,12 +9,12 @@ use futures_util::FutureExt;
 use llm_do_providers::Response;
 use serde_json::Value;
 
-use super::{Guard, GuardedCall, GuardedRequest, Refusal};
+use super::{Guard, GuardedCall, GuardedItem, GuardedRequest, Refusal};
 use crate::base::error::{CallError, chain, panic_text};
 use crate::declare::nesting;
 use crate::declare::schema::dismantle;
-use crate::declare::tool::{Effect, ToolReturn};
-use crate::observe::event::{EventKind, GuardAction, GuardHook, ItemKind};
+use crate::declare::tool::ToolReturn;
+use crate::observe::event::{EventKind, GuardAction, GuardHook};
 use crate::plane::context::CallContext;
 
 /// The guards of a session, outermost first; at least one.
@@ -120,10 +120,10 @@ impl NamedGuard {
     pub(crate) async fn before_call(
         &self,
         call: &CallContext,
-        (kind, effect): (ItemKind, Effect),
+        item: GuardedItem<'_>,
         arguments: &Value,
     ) -> Result<Option<Value>, CallError> {
-        let mut guarded = GuardedCall::new(call, kind, effect, Cow::Borrowed(arguments));
+        let mut guarded = GuardedCall::new(call, item, Cow::Borrowed(arguments));
         let outcome = run_hook(call, self.hooks.before_call(&mut guarded)).await?;
         outcome.map_err(|refusal| self.report_refusal(call, GuardHook::BeforeCall, refusal))?;
         let changed = guarded.take_copied().map(nesting::shallow).transpose();

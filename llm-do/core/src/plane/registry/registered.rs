@@ -136,8 +136,8 @@ impl Registered {
     }
 
     /// Returns whether it is a tool of a toolset in this crate.
-    #[cfg(feature = "mcp")]
     #[doc(hidden)]
+    #[must_use]
     pub fn is_of_this_crate(&self) -> bool {
         matches!(self.origin, Origin::Source(location) if location.is_of_this_crate())
     }

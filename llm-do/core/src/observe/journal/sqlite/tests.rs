@@ -204,7 +204,8 @@ async fn a_recorded_value_is_read_off_the_async_threads() {
 /// Records this number of steps.
 async fn record(run: &SqliteRun, steps: usize) {
     for number in 0..steps {
-        let step = StepSpec::new("main", 0, StepKind::Tool, "add", json!(number));
+        let place = u32::try_from(number).unwrap();
+        let step = StepSpec::new("main", place, StepKind::Tool, "add", json!(number));
         run.step(step, Box::pin(async move { LocalOutcome::Record(json!(number)) })).await.unwrap();
     }
 }
