@@ -49,6 +49,10 @@ pub(crate) struct Worker {
     pub(crate) max_result: Option<Expr>,
     /// The files that a prompt may have.
     pub(crate) attachments: Option<Expr>,
+    /// Whether it reads untrusted text for others, without tools.
+    pub(crate) quarantined: Option<LitBool>,
+    /// The reason that it may read untrusted text and private data, and send.
+    pub(crate) flow_reason: Option<LitStr>,
 }
 
 impl HasSharedKeys for Worker {
@@ -88,6 +92,8 @@ impl Grammar for Worker {
         Key::new("limits = expr", |worker, value| value.fill(&mut worker.limits)),
         Key::new("max_result = N", |worker, value| value.fill(&mut worker.max_result)),
         Key::new("attachments = expr", |worker, value| value.fill(&mut worker.attachments)),
+        Key::new("quarantined = true", |worker, value| value.fill(&mut worker.quarantined)),
+        Key::new("flow_reason = \"..\"", |worker, value| value.fill(&mut worker.flow_reason)),
         shared_keys::timeout(),
         shared_keys::description(),
     ];

@@ -37,7 +37,7 @@ pub use self::decision::Decision;
 #[cfg(feature = "serve")]
 pub(crate) use self::decision::WrittenDecision;
 pub use self::edit::RefusedEdit;
-pub use self::flow_mode::{FlowMode, Reach};
+pub use self::flow_mode::FlowMode;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
 pub use self::mode::ApprovalMode;
@@ -53,6 +53,7 @@ pub use self::rule::Rule;
 pub(crate) use self::submitted::SubmittedRequest;
 use crate::base::error::CallError;
 use crate::base::usage::UsageTree;
+pub use crate::declare::flow::Reach;
 use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
 use crate::plane::registry::{Prepared, Registered};
 

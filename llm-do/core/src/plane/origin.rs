@@ -138,6 +138,8 @@ struct Known {
     root: Option<RootCall>,
     /// The user's answers to questions of the run.
     answers: Vec<Arc<str>>,
+    /// The texts and numbers that code has endorsed.
+    endorsed: Vec<Arc<str>>,
     read: Vec<Arc<Reading>>,
     /// What guards have read, which only finds where values came from.
     read_by_guards: Vec<Arc<Reading>>,
@@ -213,6 +215,7 @@ impl Origins {
         for notes in notes {
             known.root = notes.root_call().or(known.root);
             known.answers.extend(notes.answers());
+            known.endorsed.extend(notes.endorsed());
             known.read.extend(notes.readings());
             known.read_by_guards.extend(notes.readings_of_guards());
             lost = lost.join(notes.lost()).join(notes.lost_of_guards());

@@ -71,6 +71,7 @@ impl Builder {
             EventKind::SettingWarning { setting, message, .. } => {
                 call.remark(format!("setting `{setting}`: {message}"));
             }
+            EventKind::Endorsed { value, reason } => call.remark(format!("endorsed {value}: {reason}")),
             EventKind::Guarded { guard, hook, action, reason } => {
                 let done = if *action == GuardAction::Refused { "refused" } else { "changed" };
                 let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();

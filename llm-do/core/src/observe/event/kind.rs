@@ -163,6 +163,13 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// Code of the call states that an untrusted value may steer calls, by [`CallContext::endorse`](crate::plane::context::CallContext::endorse).
+    Endorsed {
+        /// The value.
+        value: Value,
+        /// Why it may.
+        reason: String,
+    },
     /// The call asks the user a question.
     InputAsked {
         /// The question.

@@ -215,6 +215,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .prop_map(|(guard, hook, action, reason)| EventKind::Guarded { guard, hook, action, reason })
                 .boxed()
         }
+        EventKind::Endorsed { .. } => {
+            (value(), text()).prop_map(|(value, reason)| EventKind::Endorsed { value, reason }).boxed()
+        }
         EventKind::InputAsked { .. } => {
             text().prop_map(|prompt| EventKind::InputAsked { question: prompt.into() }).boxed()
         }
@@ -383,6 +386,7 @@ fn kinds() -> Vec<EventKind> {
             action: GuardAction::Changed,
             reason: None,
         },
+        EventKind::Endorsed { value: Value::Null, reason: none() },
         EventKind::InputAsked { question: none().into() },
         EventKind::InputAnswered { answer: none() },
         EventKind::UserMessage { text: none(), interrupts: false, id: None, replayed: false },

@@ -32,17 +32,3 @@ impl FlowMode {
         }
     }
 }
-
-/// Where what a tool gets may arrive.
-///
-/// As JSON: `"own"` or `"outside"`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Reach {
-    /// Only at the user's own data, such as a file or a calendar that only the user reads.
-    Own,
-    /// At other people, such as the receiver of a mail.
-    #[default]
-    Outside,
-}

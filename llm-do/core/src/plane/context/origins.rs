@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use llm_do_providers::{Message, ToolResult, UserPart};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{CallContext, CallFrame};
+use crate::declare::flow::Untrusted;
+use crate::declare::nesting;
 #[cfg(feature = "script")]
 use crate::observe::event::Caller;
-use crate::observe::event::{GuardHook, Label, Labels};
+use crate::observe::event::{EventKind, GuardHook, Label, Labels};
 use crate::plane::history::is_summary;
 #[cfg(feature = "script")]
 use crate::plane::origin::RepeatedCall;
@@ -23,6 +26,58 @@ impl<S> CallContext<S> {
     /// Returns whether values are labelled.
     pub(crate) fn has_flow(&self) -> bool {
         self.scope.host.has_flow()
+    }
+
+    /// Returns an untrusted value as one that may steer calls of this call and below it, for a reason that an event records.
+    ///
+    /// Use it where code has made sure of the value, such as by comparing it with a list of the user's; its texts and numbers then steer
+    /// as the user's own words do. A private value stays private.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::flow::Untrusted;
+    /// use llm_do::prelude::*;
+    ///
+    /// /// Read the sender of the newest mail.
+    /// #[tool(effect = read_only)]
+    /// fn newest_sender() -> Untrusted<String> {
+    ///     Untrusted::new("ann@example.org".to_owned())
+    /// }
+    ///
+    /// /// Answer a mail.
+    /// #[tool(effect = destructive, approval = pre_approved)]
+    /// fn answer(to: &str) -> String {
+    ///     format!("Answered {to}.")
+    /// }
+    ///
+    /// /// Answers the newest mail, if it is from Ann.
+    /// #[entry(toolsets = [newest_sender, answer])]
+    /// async fn answer_ann(ctx: &CallContext<Self>) -> Result<String> {
+    ///     let sender = ctx.call(newest_sender {}).await?;
+    ///     if sender.as_data() != "ann@example.org" {
+    ///         return Ok("No mail from Ann.".into());
+    ///     }
+    ///     let to = ctx.endorse(sender, "it is the address of Ann");
+    ///     ctx.call(answer { to }).await
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().build()?;
+    /// assert_eq!(runtime.run(answer_ann {}).await?, "Answered ann@example.org.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn endorse<T: Serialize>(&self, value: Untrusted<T>, reason: &str) -> T {
+        let value = value.into_data();
+        // What cannot be written cannot be an argument.
+        let written = nesting::to_value(&value).unwrap_or_default();
+        if self.has_flow() {
+            self.origin_notes().endorse(&written);
+        }
+        self.emit(|| EventKind::Endorsed { value: written, reason: reason.to_owned() });
+        value
     }
 
     /// Returns what this call noted, to add to it.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, Value};
 
 use super::bounded::{Budget, SchemaPart, add_choices};
-use super::search::add_names;
+use super::search::{add_names, texts_of};
 use super::{KnownIds, ReadResult, RootCall, WrittenCode};
 use crate::base::clip::clip;
 use crate::base::mutex::LazyMutex;
@@ -147,6 +147,8 @@ pub(crate) struct OriginNotes {
     root: OnceLock<RootCall>,
     /// The user's answers: in the frame of the user.
     answers: LazyMutex<Vec<Arc<str>>>,
+    /// The texts that code of the call has endorsed.
+    endorsed: LazyMutex<Vec<Arc<str>>>,
     /// The join of what the call has read, and of its arguments.
     labels: LazyMutex<Labels>,
     /// The labels of its result, if it returned less than it has read.
@@ -259,6 +261,16 @@ impl OriginNotes {
     /// Notes an answer of the user.
     pub(crate) fn add_answer(&self, answer: &str) {
         self.answers.get_or_default().push(answer.into());
+    }
+
+    /// Notes that the texts and numbers of a value may steer calls.
+    pub(crate) fn endorse(&self, value: &Value) {
+        self.endorsed.get_or_default().extend(texts_of(value));
+    }
+
+    /// Returns the texts and numbers that may steer calls.
+    pub(crate) fn endorsed(&self) -> Vec<Arc<str>> {
+        self.endorsed.get().map(|endorsed| endorsed.clone()).unwrap_or_default()
     }
 
     /// Sets the root call of the run, once.

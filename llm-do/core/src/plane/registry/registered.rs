@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Origin;
 use super::plan::WorkerPlan;
 use crate::base::error::ErrorType;
+use crate::declare::flow::Reach;
 use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::{Effect, OnUnknown};
 use crate::declare::worker_spec::WorkerSpec;
@@ -64,6 +65,8 @@ pub struct Registered {
     may_skip_fields: OnceLock<bool>,
     reads_text: OnceLock<bool>,
     known_output: OnceLock<Option<Value>>,
+    data_arguments: OnceLock<Vec<String>>,
+    is_untrusted: OnceLock<bool>,
 }
 
 /// The implementation of an item.
@@ -186,6 +189,31 @@ impl Registered {
     /// Returns the schema of the result, if it is known; it is made once.
     pub(crate) fn known_output(&self) -> Option<&Value> {
         self.known_output.get_or_init(|| self.output()).as_ref()
+    }
+
+    /// Returns whether its type declares that its results may carry untrusted text; it is found out once.
+    pub(crate) fn is_untrusted(&self) -> bool {
+        *self.is_untrusted.get_or_init(|| self.untrusted_check().is_some_and(|is_untrusted| is_untrusted()))
+    }
+
+    /// Returns what finds out whether its type declares that its results may carry untrusted text, if its type is known.
+    pub(crate) fn untrusted_check(&self) -> Option<fn() -> bool> {
+        self.linked?.has_untrusted
+    }
+
+    /// Returns whether its source declares its results private.
+    pub(crate) fn is_private(&self) -> bool {
+        self.linked.is_some_and(|def| def.is_private)
+    }
+
+    /// Returns the arguments that it only passes on, by their types.
+    pub(crate) fn data_arguments(&self) -> &[String] {
+        self.data_arguments.get_or_init(|| self.linked.map(|def| (def.data)()).unwrap_or_default())
+    }
+
+    /// Returns where what it gets may arrive, if its source declares that.
+    pub(crate) fn reach(&self) -> Option<Reach> {
+        self.linked?.reach
     }
 
     /// Returns the schema of the result of a Rust function, if it is known.

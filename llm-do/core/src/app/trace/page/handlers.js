@@ -84,6 +84,9 @@ const HANDLERS = {
     const what = { before_call: "call", after_call: "result", before_request: "request", after_response: "response" }[event.hook];
     addText(call, "remarks", { time, text: `Guard ${event.guard} ${done} the ${what}${event.reason ? `: ${event.reason}` : ""}` });
   },
+  endorsed(call, event, time) {
+    addText(call, "remarks", { time, text: `Endorsed ${JSON.stringify(event.value)}: ${event.reason}` });
+  },
   input_asked(call, event, time) {
     const known = repeated(call, "questions", (question) => question.prompt === event.prompt);
     if (known) {

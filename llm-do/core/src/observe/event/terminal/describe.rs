@@ -60,6 +60,10 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
                 GuardAction::Refused => with_value(&(what("refused") + ":"), reason.as_deref().unwrap_or_default(), ""),
             })
         }
+        EventKind::Endorsed { value, reason } => {
+            let what = with_value(&format!("  {name} endorses"), &value.to_string(), ":");
+            Some(with_value(&what, reason, ""))
+        }
         EventKind::UserMessage { text, .. } => Some(with_value(&format!("  {name} gets a message:"), text, "")),
         EventKind::ModelRequest { model, turn, .. } => {
             Some(format!("  {name} asks {} (request {turn})", one_line(model)))

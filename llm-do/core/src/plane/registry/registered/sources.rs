@@ -125,6 +125,8 @@ impl Registered {
             may_skip_fields: OnceLock::new(),
             reads_text: OnceLock::new(),
             known_output: OnceLock::new(),
+            data_arguments: OnceLock::new(),
+            is_untrusted: OnceLock::new(),
         }
     }
 }
