@@ -228,6 +228,15 @@ pub mod event {
     };
 }
 
+/// Types that declare where text comes from.
+///
+/// [`Untrusted`](flow::Untrusted) marks what anyone may have written, in results and in arguments that are only passed on, and
+/// [`Bounded`](flow::Bounded) is implemented by types that carry no text. A [policy](approval::Policy#untrusted-text) declares the same by
+/// name, for tools of other programs.
+pub mod flow {
+    pub use llm_do_core::declare::flow::{Bounded, Untrusted};
+}
+
 /// Guards: they see every call and every request to a model, and may change or refuse it.
 pub mod guard {
     pub use llm_do_core::plane::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};

@@ -153,6 +153,12 @@ pub(super) struct CheckOptions {
     /// The arguments of `--call`, as a JSON object; default: `{}`.
     #[arg(long, value_name = "JSON", requires = "call")]
     pub(super) input_json: Option<String>,
+    /// Show what each worker may read and where what it sends may arrive, by the sources of `--policy`, of the program and of the project.
+    #[arg(long, conflicts_with_all = ["replay", "call", "strict"])]
+    pub(super) flow: bool,
+    /// Print `--flow` as JSON.
+    #[arg(long, requires = "flow")]
+    pub(super) json: bool,
     /// Fail if anything is left out: a faulty subagent, skill or MCP server that nothing names, or a tool that a server does not
     /// describe. Keys without an effect are not counted.
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! `check`: reports faults that prevent the program from running.
 
+mod flow;
 mod replay;
 mod rule;
 
@@ -27,6 +28,9 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
     let builder = settings.add_to(builder);
     if let Some(name) = &options.call {
         return rule::explain(builder, name, options.input_json.as_deref());
+    }
+    if options.flow {
+        return flow::show(builder, options.json);
     }
     let builder = match &options.replay {
         Some(journal) => return replay::replay(builder, journal, &options.runs),

@@ -13,6 +13,7 @@ mod approver;
 mod decision;
 mod edit;
 mod flow_mode;
+mod flow_overview;
 mod inbox;
 mod memory;
 mod mode;
@@ -38,6 +39,8 @@ pub use self::decision::Decision;
 pub(crate) use self::decision::WrittenDecision;
 pub use self::edit::RefusedEdit;
 pub use self::flow_mode::FlowMode;
+#[doc(hidden)]
+pub use self::flow_overview::{FlowOverview, SinkFlow, SourceFlow, WorkerFlow};
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
 pub use self::mode::ApprovalMode;

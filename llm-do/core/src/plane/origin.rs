@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-pub(crate) use self::bounded::is_bounded;
+pub(crate) use self::bounded::{is_bounded, is_bounded_schema};
 pub(crate) use self::code::WrittenCode;
 pub(crate) use self::ids::{IdPlace, KnownIds};
 #[cfg(feature = "script")]

@@ -13,7 +13,7 @@ use crate::declare::tool::Effect;
 /// Fits four names of at most 64 bytes each, and the text around them.
 type Message = Text<640>;
 
-/// An effect, and the tool that has it; and the tools between which untrusted text and private data could go, empty if there are none.
+/// An effect, and the tool that has it; and the tools that return untrusted text, return private data and send, each empty if it is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct StrongestEffect {
     effect: Effect,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::rules::MatchingRule;
 use super::rules::Rules;
-use super::{AppliedRule, ApprovalRequest, LazyRequest, Rule};
+use super::{AppliedRule, ApprovalRequest, FlowOverview, LazyRequest, Rule};
 use crate::base::error::Fault;
 use crate::observe::event::{Caller, Label, Labels};
 use crate::plane::origin::KnownIds;
-use crate::plane::registry::Registered;
+use crate::plane::registry::{Registered, Registry};
 
 /// The rules for the calls of a run. The strictest rule holds: no runtime can allow calls that the policy of an outer
 /// one blocks.
@@ -42,6 +42,11 @@ impl RuleSet {
         self.all().map(|rules| rules.source_labels(tool)).fold(Labels::default(), Labels::join)
     }
 
+    /// Lists what workers may read and send, by the rules of their runtime.
+    pub(super) fn flow_overview(&self, registry: &Registry) -> FlowOverview {
+        self.own.flow_overview(registry)
+    }
+
     /// Returns whether a source is private.
     pub(super) fn has_private(&self) -> bool {
         self.all().any(Rules::has_private)
@@ -65,7 +70,7 @@ impl RuleSet {
     /// Returns whether the model of a worker sees all that its code returns, by the rules of all runtimes.
     #[cfg(feature = "script")]
     pub(super) fn shows_code_results(&self, worker: &str) -> bool {
-        self.all().all(|rules| rules.shows_code_results(worker))
+        !self.all().any(|rules| rules.withholds(worker))
     }
 
     fn all(&self) -> impl Iterator<Item = &Rules> {

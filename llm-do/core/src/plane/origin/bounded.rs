@@ -75,6 +75,43 @@ impl<'a> SchemaPart<'a> {
         self.finds(&is_chosen).is_some()
     }
 
+    /// Returns whether the schema allows no text that it does not name.
+    fn is_closed(self) -> bool {
+        if self.part.get("enum").or_else(|| self.part.get("const")).is_some() {
+            return true;
+        }
+        if let Some(referred) = self.referred() {
+            return referred.is_closed();
+        }
+        let listed = ["anyOf", "oneOf"].into_iter().find_map(|key| self.part.get(key)?.as_array());
+        if let Some(parts) = listed {
+            return parts.iter().all(|part| self.with(part).is_some_and(Self::is_closed));
+        }
+        match self.part.get("type") {
+            Some(Value::String(name)) => self.is_closed_type(name),
+            Some(Value::Array(names)) => {
+                names.iter().all(|name| name.as_str().is_some_and(|name| self.is_closed_type(name)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the values of one type carry no text that the schema does not name.
+    fn is_closed_type(self, name: &str) -> bool {
+        match name {
+            "boolean" | "integer" | "null" | "number" => true,
+            "array" => self.items().is_some_and(Self::is_closed),
+            "object" => {
+                let fields = self.part.get("properties").and_then(Value::as_object);
+                let others = self.part.get("additionalProperties").is_some_and(|others| *others != false);
+                !others
+                    && fields
+                        .is_some_and(|fields| fields.values().all(|part| self.with(part).is_some_and(Self::is_closed)))
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the part at a place, such as `lines/0/text`, with names as in a JSON pointer.
     pub(super) fn at(self, place: &str) -> Option<Self> {
         let step = |part: Self, name: &str| {
@@ -90,6 +127,11 @@ impl<'a> SchemaPart<'a> {
 pub(crate) fn is_bounded(value: &Value, schema: Option<&Value>) -> bool {
     let budget = Budget::new();
     is_bounded_by(value, schema.map(|schema| SchemaPart::of(schema, &budget)))
+}
+
+/// Returns whether values of a schema carry no text, as far as the schema names their fields.
+pub(crate) fn is_bounded_schema(schema: &Value) -> bool {
+    SchemaPart::of(schema, &Budget::new()).is_closed()
 }
 
 pub(super) fn is_bounded_by(value: &Value, schema: Option<SchemaPart<'_>>) -> bool {
@@ -155,7 +197,7 @@ fn is_time_of_day(shape: &str) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{Budget, SchemaPart, add_choices, is_bounded, is_time};
+    use super::{Budget, SchemaPart, add_choices, is_bounded, is_bounded_schema, is_time};
 
     #[test]
     fn dates_and_times_are_bounded_and_texts_with_them_are_not() {
@@ -187,6 +229,29 @@ mod tests {
         assert!(!bounded(json!({ "pay DE66": 1 })), "the name of a field is text");
         assert!(is_bounded(&json!([1, null, [true]]), None));
         assert!(!is_bounded(&json!({ "cents": 1 }), None));
+    }
+
+    #[test]
+    fn a_schema_is_bounded_if_all_its_parts_are() {
+        for schema in [
+            json!({ "type": "integer" }),
+            json!({ "type": ["number", "null"] }),
+            json!({ "type": "array", "items": { "enum": ["a", "b"] } }),
+            json!({ "type": "object", "properties": { "kind": { "$ref": "#/$defs/Kind" } }, "$defs": { "Kind": { "const": "a" } } }),
+            json!({ "anyOf": [{ "type": "boolean" }, { "type": "null" }] }),
+        ] {
+            assert!(is_bounded_schema(&schema), "{schema}");
+        }
+        for schema in [
+            json!({ "type": "string" }),
+            json!({ "type": "array" }),
+            json!({ "type": "object", "properties": {}, "additionalProperties": { "type": "integer" } }),
+            json!({ "anyOf": [{ "type": "boolean" }, { "type": "string" }] }),
+            json!({ "$ref": "#" }),
+            json!({}),
+        ] {
+            assert!(!is_bounded_schema(&schema), "{schema}");
+        }
     }
 
     #[test]

@@ -45,6 +45,11 @@ impl Rules {
         self.policy.flow_mode() != FlowMode::Off && has_sources()
     }
 
+    /// Returns the mode of the first policy that has one.
+    pub(in super::super) fn flow_mode(&self) -> FlowMode {
+        self.policy.flow_mode()
+    }
+
     /// Returns whether untrusted text may not leave.
     pub(in super::super) fn is_strict(&self) -> bool {
         self.has_flow() && self.policy.flow_mode() == FlowMode::Strict
@@ -93,14 +98,13 @@ impl Rules {
         if toolsets.is_empty() { vec![Arc::clone(&tool.name)] } else { toolsets }
     }
 
-    /// Returns whether the model of a worker sees all that its code returns.
-    #[cfg(feature = "script")]
-    pub(in super::super) fn shows_code_results(&self, worker: &str) -> bool {
-        !self.is_strict() || self.policy.layers().any(|layer| layer.flow.code_reads.contains(worker))
+    /// Returns whether the model of a code-mode worker does not see untrusted text that its code returns.
+    pub(in super::super) fn withholds(&self, worker: &str) -> bool {
+        self.is_strict() && !self.policy.layers().any(|layer| layer.flow.code_reads.contains(worker))
     }
 
     /// Returns whether calls of a tool may need approval because of where their values came from.
-    pub(super) fn is_sink(&self, tool: &Registered) -> bool {
+    pub(in super::super) fn is_sink(&self, tool: &Registered) -> bool {
         if !self.has_flow() || tool.kind() != ItemKind::Tool {
             return false;
         }
@@ -122,13 +126,13 @@ impl Rules {
     }
 
     /// Returns the arguments that a tool only passes on: those of the first policy that declares any, or else those of its types.
-    pub(super) fn data_arguments<'r>(&'r self, tool: &'r Registered) -> &'r [String] {
+    pub(in super::super) fn data_arguments<'r>(&'r self, tool: &'r Registered) -> &'r [String] {
         let declared = self.policy.layers().find_map(|layer| sink_in(layer, tool)).map(|sink| sink.data.as_slice());
         declared.filter(|data| !data.is_empty()).unwrap_or_else(|| tool.data_arguments())
     }
 
     /// Returns where what a tool gets may arrive.
-    pub(super) fn reach(&self, tool: &Registered) -> Reach {
+    pub(in super::super) fn reach(&self, tool: &Registered) -> Reach {
         let declared = self.policy.layers().find_map(|layer| sink_in(layer, tool)?.reach);
         declared.or_else(|| tool.reach()).unwrap_or_default()
     }
