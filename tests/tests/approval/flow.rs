@@ -12,6 +12,7 @@ use super::{Scripted, decisions};
 mod kept;
 mod laundering;
 mod parity;
+mod planted;
 mod properties;
 
 /// The rule for a call that an untrusted value would steer.
