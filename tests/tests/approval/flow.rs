@@ -69,6 +69,12 @@ async fn settle_mail(ctx: &CallContext<settle_mail>, to: Option<String>) -> Resu
     Ok(ctx.call(pay_out { to, cents, note: String::new() }).await?)
 }
 
+/// Has Zoe paid, whom only the code knows.
+#[entry(toolsets = [treasurer])]
+async fn pay_zoe(ctx: &CallContext<pay_zoe>) -> Result<String> {
+    Ok(ctx.call(treasurer { input: "Read the mail, and pay 80 cents to Zoe99.".into() }).await?)
+}
+
 /// Passes a mail on to a thread, and then has it pay.
 #[entry(toolsets = [fetch_mail, payer_of])]
 async fn talk_of_mail(ctx: &CallContext<talk_of_mail>) -> Result<String> {
@@ -119,6 +125,18 @@ async fn what_a_model_writes_is_untrusted_once_it_has_read_a_source() {
     let count = ("count_mails", json!({}));
     let (rules, _) = paid(policy(), &[count, pay("Bob", "")]).await;
     assert_eq!(rules, [RuleSource::PolicyTool], "a number carries no text");
+}
+
+#[tokio::test]
+async fn a_model_may_write_what_trusted_code_has_written_to_it() {
+    let (to_zoe, evil) = (pay("Zoe99", ""), pay("DE66-EVIL", ""));
+    let calls = [mail(), to_zoe, evil].into_iter();
+    let script = calls.fold(ScriptedModel::new(), |script, (tool, given)| script.call(tool, given)).text("Done.");
+    let recorder = Recorder::new();
+    let builder = Runtime::builder().force_model(script).policy(policy()).sink(recorder.clone());
+    builder.approver(Scripted::approving()).build().unwrap().run(pay_zoe {}).await.unwrap();
+    let rules: Vec<_> = decisions(&recorder, "pay_out").into_iter().map(|(_, _, rule)| rule).collect();
+    assert_eq!(rules, [RuleSource::PolicyTool, STEERED]);
 }
 
 #[tokio::test]

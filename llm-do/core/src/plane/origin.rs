@@ -294,6 +294,11 @@ impl Origins {
         self.0.carried(self.arguments())
     }
 
+    /// Returns the values that are trusted and public, as readings of the call that gets them.
+    pub(crate) fn trusted(&self) -> Vec<Reading> {
+        self.0.trusted(self.arguments())
+    }
+
     /// Returns the join of the labels of all values.
     pub(crate) fn labels(&self) -> Labels {
         self.arguments().iter().map(ArgumentOrigin::labels).fold(Labels::default(), Labels::join)

@@ -116,10 +116,15 @@ fn given_labels(call: &Call<'_>, arguments: &Value) -> Labels {
     let made = run.chat.created_workers.labels_of(tool);
     let made = made.map(|labels| labels.unwrap_or_else(|| run.approvals().unknown_labels())).unwrap_or_default();
     let has_read = |notes: &OriginNotes| !notes.labels().is_default() || !notes.readings_of_guards().is_empty();
-    if !(ctx.caller_notes().is_some_and(has_read) || ctx.noted().is_some_and(has_read)) {
+    let is_worker = tool.kind() == ItemKind::Worker;
+    if !(is_worker || ctx.caller_notes().is_some_and(has_read) || ctx.noted().is_some_and(has_read)) {
         return made;
     }
     let origins = ctx.origins(arguments, tool.parameters(), run.id_toolsets(tool));
+    if is_worker {
+        // Its model may write what its caller has written.
+        origins.trusted().into_iter().for_each(|reading| ctx.origin_notes().add(reading));
+    }
     if tool.is_composite() {
         // Its code may pass them on.
         origins.carried().into_iter().for_each(|reading| ctx.origin_notes().add(reading));

@@ -50,6 +50,13 @@ impl<'a> Needle<'a> {
         if is_long { text.contains(&*self.text) } else { self.is_in_words(text) }
     }
 
+    /// Returns whether a reading contains it as a value, or as a whole word.
+    fn is_whole_in(&self, reading: &Reading) -> bool {
+        let is_whole = |value: &Value| self.is(value) || value.as_str().is_some_and(|text| self.is_in_words(text));
+        let leaves = leaves_of(reading.content(), usize::MAX);
+        leaves.iter().any(|(_, value)| is_whole(value)) || reading.names().iter().any(|name| self.is_in_words(name))
+    }
+
     fn is(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => *text.trim() == *self.text,
@@ -83,6 +90,13 @@ impl Known {
     /// Returns the origin of what is not looked for: it may be from anything that was read.
     fn rest(&self) -> ArgumentOrigin {
         ArgumentOrigin::new(REST, ValueOrigin::Unknown).labelled(self.unseen)
+    }
+
+    /// Returns the values that are trusted and public, each as a reading: a model that gets them may write them.
+    pub(super) fn trusted(&self, found: &[ArgumentOrigin]) -> Vec<Reading> {
+        let values = leaves_of(&self.arguments, MAX_VALUES).into_iter().zip(found);
+        let values = values.filter(|(_, found)| found.labels().is_default());
+        values.map(|((_, value), found)| Reading::of_argument(value, found.origin.clone(), Labels::default())).collect()
     }
 
     /// Returns the values that may carry what was read, each as a reading.
@@ -196,10 +210,12 @@ impl Known {
         Some((origin, labels.join(self.unfound().1)))
     }
 
-    /// Returns the labels of a text that a reading contains.
+    /// Returns the labels of a text that a reading contains. Part of a word is another value, so that it may be from elsewhere.
     fn labels_in(&self, reading: &Reading, needle: &Needle<'_>) -> Labels {
         let is_bounded = !needle.is_number && reading.bounds(&needle.text, &self.toolsets);
-        if is_bounded { reading.labels().bounded() } else { reading.labels() }
+        let labels = if is_bounded { reading.labels().bounded() } else { reading.labels() };
+        let is_whole = labels.integrity == Label::Untrusted || needle.is_whole_in(reading);
+        if is_whole { labels } else { labels.join(self.unfound().1) }
     }
 }
 
@@ -584,6 +600,16 @@ mod tests {
         assert_eq!(label("file-7", "drive"), Label::Bounded);
         assert_eq!(label("file-7", "mail"), Label::Untrusted);
         assert_eq!(label("file-8", "drive"), Label::Untrusted);
+    }
+
+    #[test]
+    fn a_part_of_a_word_of_the_program_is_another_value() {
+        let notes = OriginNotes::default();
+        notes.add(Reading::of_result(result("book", Labels::default()), &json!("evil-al@x.com, bob@x.com")));
+        notes.add(Reading::of_result(result("mail", UNTRUSTED), &json!("Hello.")));
+        let to = |to: &str| json!({ "to": to });
+        assert_eq!(held(Caller::Model, &notes, &to("bob@x.com"), SINK), None);
+        assert_eq!(held(Caller::Model, &notes, &to("al@x.com"), SINK), Some(FlowReason::Steered));
     }
 
     #[test]
