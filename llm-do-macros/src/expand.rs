@@ -6,6 +6,7 @@ mod declaration;
 mod entry;
 mod function;
 mod mcp;
+mod named_instance;
 mod partial;
 mod stateful;
 mod stub;

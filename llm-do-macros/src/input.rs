@@ -18,11 +18,14 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
-use llm_do_worker_file::{BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, check_max_result, check_model_name};
+use llm_do_worker_file::{
+    BACKGROUND_PARAMETER, BLANK_REASON, MODEL_CHOICE, REASON_WITHOUT_EFFECT, SAME_PARAMETER, check_max_result,
+    check_model_name,
+};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, Path, PathSegment, Token, Type, Visibility};
+use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitBool, Path, PathSegment, Token, Type, Visibility};
 
 pub(crate) use self::block::{Block, Member, is_block};
 pub(crate) use self::data::{BoundedType, Data, Derived, PartialField, PartialStruct, named};
@@ -32,7 +35,7 @@ pub(crate) use self::mcp::{Kind as TypeKind, McpField, McpTool, McpToolset, McpT
 pub(crate) use self::owned::spelled;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
 pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
-pub(crate) use self::toolset::{Toolset, ToolsetItem};
+pub(crate) use self::toolset::{GroupMembers, Toolset, ToolsetItem};
 pub(crate) use self::worker_file::{File, OutputSchema};
 use crate::args::approval::Approval;
 use crate::args::on_unknown::OnUnknown;
@@ -167,6 +170,13 @@ impl Callable {
         self.parameters.iter().filter_map(Parameter::argument)
     }
 
+    /// Reports a parameter with the name of the one that models get with `background`.
+    fn check_background(&self, may_run_so: bool, errors: &mut Errors) {
+        if let Some(same) = self.fields().find(|field| may_run_so && field.name() == BACKGROUND_PARAMETER) {
+            errors.push(&same.ident, SAME_PARAMETER);
+        }
+    }
+
     /// Returns the parameters that the runtime fills in.
     pub(crate) fn injected(&self) -> impl Iterator<Item = &Injected> {
         self.parameters.iter().filter_map(Parameter::injected)
@@ -187,6 +197,8 @@ pub(crate) struct Tool {
     /// How many bytes a model gets of a result.
     pub(crate) max_result: Option<Expr>,
     pub(crate) inline: bool,
+    /// Whether a model may start calls in the background.
+    pub(crate) background: bool,
 }
 
 impl Tool {
@@ -210,11 +222,13 @@ impl Tool {
         let mut callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
         callable.effect = tool.effect;
         callable.flow = flow;
+        callable.check_background(tool.background.is_some(), errors);
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
-        let tool::Tool { approval, on_unknown, reconcile, preview, max_result, inline, .. } = tool;
-        Self { callable, approval, on_unknown, reconcile, summary, preview, max_result, inline: inline.is_some() }
+        let tool::Tool { approval, on_unknown, reconcile, preview, max_result, inline, background, .. } = tool;
+        let (inline, background) = (inline.is_some(), background.is_some());
+        Self { callable, approval, on_unknown, reconcile, summary, preview, max_result, inline, background }
     }
 }
 
@@ -270,6 +284,7 @@ impl Worker {
         flow::check_worker(&args, errors);
         let shared_keys = std::mem::take(&mut args.shared_keys);
         let mut callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
+        callable.check_background(args.background.as_ref().is_some_and(LitBool::value), errors);
         let tools = args.server_side_tools.as_ref().filter(|_| args.effect.is_none());
         let acting = tools.and_then(ServerSideTools::acting);
         callable.effect = args.effect.or_else(|| acting.is_none().then_some(tool::Effect::ReadOnly));

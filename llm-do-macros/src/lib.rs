@@ -41,6 +41,7 @@ use proc_macro::TokenStream;
 /// | `max_result = N` | How many bytes of a result a model gets, at least 1,024; it reads the rest in parts. Default: set by the worker or the runtime |
 /// | `private = true` | Its results are private: what is made from them does not leave to other people without an approval |
 /// | `reach = own` | Where what it gets may arrive: at the user's own data only, or at other people. Default: `outside` for a tool that may change something |
+/// | `background` | Whether a model may start a call in the background, by a parameter `background` that it sees; see [workers](https://docs.rs/llm-do/latest/llm_do/attr.worker.html#background-calls). Default: not |
 /// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
 /// | `error = Type` | The type of the errors that a journal keeps, see [below](#errors). Default: the function's own, if it can be kept |
 /// | `timeout = "30s"` | The maximum duration of a call, also as a constant `Duration`, see [below](#timeout). Default: the caller's |
@@ -169,7 +170,7 @@ use proc_macro::TokenStream;
 /// | `&CallContext`, `CallContext` | The context of the call, for a tool without `toolsets` |
 /// | `&CallContext<its_own_name>` | The same for a tool with `toolsets`: `ctx.call` compiles for their members |
 /// | `&dyn ToolContext` | The context as a trait object, which a test can stub |
-/// | `State<T>`, `&State<T>` | A value from `Runtime::builder().state(..)`; `build()` reports every missing one |
+/// | `State<T>`, `&State<T>` | A value from `Runtime::builder().state(..)`, or `state_for` for a [named instance](macro@toolset); `build()` reports every missing one |
 /// | `#[ctx] x: T`, `#[ctx] x: &T` | A type that implements `FromContext`; an alias of the types above needs `#[ctx]` too |
 ///
 /// A tool takes at most one context. `#[arg]`, `#[serde]` and `#[schemars]` are not allowed on injected parameters.
@@ -265,6 +266,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `quarantined = true` | It reads untrusted text for others: it has no tools, and returns a `Bounded` type or `Untrusted<..>` |
 /// | `flow_reason = ".."` | Why its own tools may read untrusted text, read private data and send |
 /// | `attachments = expr` | `AttachmentPolicy` of the files that its prompt may have. Default: any, of at most 20 MiB each if they are read |
+/// | `background` | Whether the model of a caller may start a call in the background, see [below](#background-calls). Default: not |
 /// | `timeout = "30s"` | The maximum duration of a call, [as for a tool](macro@tool#timeout). Default: the caller's |
 /// | `description = ".."` | The description, instead of the doc comment |
 ///
@@ -313,7 +315,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// A worker has the [effect](macro@tool#effects) of its tools: of several, the strongest. A worker whose tools are all `read_only`, or that
 /// has none, is `read_only`. Of the server-side tools, `web_search`, `web_fetch` and `image_generation` change nothing. What code reaches
 /// that a model wrote is the provider's matter, so the effect of `code_execution` and `programmatic_tool_calling` is unknown, as is that
-/// of the fields `tools` and `mcp_servers` of `extra_body`. The code of a body, or of `instructions_with`, is not counted.
+/// of the fields `tools` and `mcp_servers` of `extra_body`, in the settings of the worker or of the session. The code of a body, or of
+/// `instructions_with`, is not counted.
 ///
 /// `effect` states another effect. One that is weaker than that of a tool is an error when the runtime is built, unless `effect_reason`
 /// states why it holds, such as that the provider's container has no network. The runtime believes it.
@@ -418,6 +421,9 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
 /// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members). A `"name"` is not
 /// allowed. `toolsets = [name]` declares all members. Two members with the same name do not compile.
+///
+/// `pub name = instance(TYPE);` makes the tools of a type with [methods](macro@tool#methods) again, each as `name__tool` and with state
+/// of its own. `name::of(tool { .. })` is a call of such a tool.
 ///
 /// With the feature `mcp-snapshots` of `llm-do`, `pub name = mcp("name.mcp.json");` defines a module with a struct for each tool of an MCP
 /// server, from a snapshot of them. The path is relative to the directory of the source file. `toolsets = [name::*]` declares all

@@ -52,6 +52,7 @@
 //! | shorten a long conversation | [`RuntimeBuilder::compaction`](runtime::RuntimeBuilder::compaction), [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
 //! | bound the results that models get, and the files of prompts | [`RuntimeBuilder::max_result`](runtime::RuntimeBuilder::max_result), [`AttachmentPolicy`](prompt::AttachmentPolicy) |
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
+//! | pay half for what can wait | [batches](model#batches) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | serve tools to MCP clients | `mcp::McpService` |
 //! | keep many runs in one file and serve them over HTTP | `serve::Service` |
@@ -100,6 +101,7 @@
 //! | `json-schema` | schemas from programs ([`FunctionTool`](runtime::FunctionTool), [`WorkerSpec`](worker::WorkerSpec)), and on Rust types the keywords that few use, such as `pattern`, `format: email` and `if`; included in `worker-files` |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
 //! | `eval` | the module `eval`: datasets, evaluators, and comparisons of models, prompts and tools; with `cli`, the command `eval` |
+//! | `learn` | `harden::Learner`: learns decisions from recorded cases without a model; included in `cli` |
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
 //! | `serve` | the module `serve`: many runs as a service, over HTTP and in one file; `journal::SqliteJournal` |
@@ -196,8 +198,9 @@ pub mod context {
     pub use llm_do_core::declare::partial::{Partial, PartialFields};
     pub use llm_do_core::declare::question::Question;
     pub use llm_do_core::declare::subtask::SubtaskRequest;
+    pub use llm_do_core::declare::toolset::{NamedInstance, OfInstance};
     pub use llm_do_core::plane::call_stream::CallStream;
-    pub use llm_do_core::plane::context::{Ask, FromContext, Thread};
+    pub use llm_do_core::plane::context::{Ask, CallHandle, FromContext, Thread};
     pub use llm_do_core::plane::user_input::{InputHandler, InputRequest};
 }
 
@@ -258,15 +261,16 @@ pub mod journal {
 }
 
 /// Models: those of each provider, wrappers of models, and what an implementation of [`Model`] needs.
+#[doc = include_str!("../docs/batches.md")]
 pub mod model {
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
     pub use llm_do_providers::ApiKey;
     #[cfg(feature = "anthropic")]
     pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
     pub use llm_do_providers::{
-        CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders, FallbackModel,
-        FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError,
-        Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+        BatchedRequest, CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders,
+        FallbackModel, FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData,
+        ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
         SettingWarning, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript,
         UserPart, WebSearch, WindowEntry, model_provider, replay,
     };
@@ -338,13 +342,17 @@ pub mod harden {
     #![doc = include_str!("../docs/hardening.md")]
 
     pub use llm_do_core::app::harden::{
-        Agreement, Answer, Case, Cases, Compared, Ranking, RecordedCalls, Report, Shadow, Summary, Verdict,
-        WorkerUsage, compare, compare_one,
+        Agreement, Answer, Case, Cases, Compared, Gate, Guarantee, HybridStatus, InvalidGuarantee, Judgment, Ranking,
+        RecordedCalls, Report, Shadow, Summary, Verdict, WorkerUsage, compare, compare_one, hybrid_status,
     };
     #[cfg(feature = "script")]
     pub use llm_do_core::app::harden::{
         Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,
     };
+    #[cfg(feature = "learn")]
+    pub use llm_do_core::app::harden::{FewRules, LearnError, LearnReport, LearnedProposal, Learner};
+    #[cfg(feature = "learn")]
+    pub use llm_do_core::plane::function_tool::{LearnedFault, LearnedTool};
 }
 
 /// MCP, the Model Context Protocol, both ways: serves what is linked, and uses the tools of servers.

@@ -6,7 +6,7 @@ mod messages;
 
 use std::time::{Duration, Instant};
 
-use llm_do::harden::{Cases, Proposer};
+use llm_do::harden::{Cases, Gate, Proposer};
 use llm_do::journal::MemoryJournal;
 use llm_do::json;
 use llm_do::prelude::*;
@@ -73,6 +73,8 @@ async fn main() -> Result<()> {
     cases.add(journal.records());
 
     let proposer = Proposer::new("queue_of").model("demo:author").budget(Money::from_cents(50)).attempts(4);
+    // So few messages show no more than that; the default gate needs at least 59 held-back answers that agree.
+    let proposer = proposer.gate(Gate::new().agreement(0.7));
     let proposal = proposer.propose(builder()?, &cases).await?;
     println!("{}", proposal.report);
     let script = proposal.script.ok_or("no script was good enough")?;

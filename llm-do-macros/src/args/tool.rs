@@ -33,6 +33,8 @@ pub(crate) struct Tool {
     pub(crate) reach: Option<Reach>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,
+    /// The key `background`, if given.
+    pub(crate) background: Option<Ident>,
 }
 
 impl HasSharedKeys for Tool {
@@ -70,6 +72,7 @@ impl Grammar for Tool {
         Key::new("max_result = N", |tool, value| value.fill(&mut tool.max_result)),
         Key::new("private = true", |tool, value| value.fill(&mut tool.private)),
         Key::new("reach = own | outside", |tool, value| value.fill_with(&mut tool.reach, Reach::parse)),
+        Key::new("background", |tool, value| value.flag(&mut tool.background)),
         shared_keys::error(),
         shared_keys::timeout(),
         shared_keys::toolsets(),

@@ -78,7 +78,8 @@ impl Grammar for GroupKeys {
     const KEYS: &'static [Key<Self>] = &[approval::key(), on_unknown::key()];
 }
 
-/// One `pub name = [members];` of `toolset!`, or `pub name(keys) = [members];`, or `pub name = mcp("file");`.
+/// One `pub name = [members];` of `toolset!`, or `pub name(keys) = [members];`, `pub name = mcp("file");` or
+/// `pub name = instance(TYPE);`.
 pub(crate) struct Group {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,

@@ -49,6 +49,8 @@ pub(crate) struct Worker {
     pub(crate) max_result: Option<Expr>,
     /// The files that a prompt may have.
     pub(crate) attachments: Option<Expr>,
+    /// Whether the model of a caller may start a call in the background.
+    pub(crate) background: Option<LitBool>,
     /// Whether it reads untrusted text for others, without tools.
     pub(crate) quarantined: Option<LitBool>,
     /// The reason that it may read untrusted text and private data, and send.
@@ -92,6 +94,9 @@ impl Grammar for Worker {
         Key::new("limits = expr", |worker, value| value.fill(&mut worker.limits)),
         Key::new("max_result = N", |worker, value| value.fill(&mut worker.max_result)),
         Key::new("attachments = expr", |worker, value| value.fill(&mut worker.attachments)),
+        Key::new("background", |worker, value| {
+            value.fill_or(&mut worker.background, |key| LitBool::new(true, key.span()), |given: LitBool| given)
+        }),
         Key::new("quarantined = true", |worker, value| value.fill(&mut worker.quarantined)),
         Key::new("flow_reason = \"..\"", |worker, value| value.fill(&mut worker.flow_reason)),
         shared_keys::timeout(),

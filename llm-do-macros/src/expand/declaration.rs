@@ -43,7 +43,7 @@ fn toolset_of(Callable { arguments, name, .. }: &Callable, own: &TokenStream, ca
 const DIGITS: usize = 12;
 
 /// The FNV-1a hash of a name as a type: the first digit, with the rest as its type argument.
-fn hash_type(name: &str) -> TokenStream {
+pub(super) fn hash_type(name: &str) -> TokenStream {
     let hash = name
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
@@ -61,7 +61,7 @@ pub(super) fn items(callable: &Callable) -> TokenStream {
     };
     let (item, names) = (&callable.arguments, &toolsets.names);
     let members = members(&callable.name, &toolsets.members, toolsets.span);
-    let declares = answer(&quote!(__llm_do::DeclarationOf), item, &toolsets.members, None);
+    let declares = answer(&quote!(__llm_do::DeclarationOf), item, &forms::included(&toolsets.members), None);
     let effects = effects::of_toolsets(callable, &toolsets.members);
     quote! {
         #declares
@@ -78,15 +78,20 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
 
 /// The trait that states the tools of the group.
 pub(super) fn includes(group: &impl ToTokens, members: &[Member]) -> TokenStream {
-    let effects = quote! {
-        type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<__Kept, __D>;
-    };
-    answer(&quote!(__llm_do::Includes), group, members, Some(&effects))
+    includes_type(group, &forms::included(members))
 }
 
-/// Implements the trait `to` with the tools of the members, and `more`.
-fn answer(to: &TokenStream, item: &impl ToTokens, members: &[Member], more: Option<&TokenStream>) -> TokenStream {
-    let included = forms::included(members);
+/// The trait that states the tools of the group, which are those of the type `included`.
+pub(super) fn includes_type(group: &impl ToTokens, included: &TokenStream) -> TokenStream {
+    let more = quote! {
+        type Effects<__Kept: __llm_do::Includes, __D: __llm_do::Depth> = __Members::Effects<__Kept, __D>;
+        type Inside<__I: __llm_do::NamedInstance> = __Members::Inside<__I>;
+    };
+    answer(&quote!(__llm_do::Includes), group, included, Some(&more))
+}
+
+/// Implements the trait `to` with the tools of the type `included`, and `more`.
+fn answer(to: &TokenStream, item: &impl ToTokens, included: &TokenStream, more: Option<&TokenStream>) -> TokenStream {
     quote! {
         // A type parameter, since an associated type with the members would expose private ones.
         impl<__Members: __llm_do::Includes> #to for #item

@@ -25,6 +25,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     let effect = declaration::effect_setter(worker.args.effect);
     let error = function::error_type(&worker.callable);
     let quarantine = quarantine(worker);
+    let background = worker.args.background.as_ref().filter(|given| given.value()).map(|_| quote!(.background()));
     let rendering = worker.body.as_ref().map(|body| rendering(&worker.callable, body));
     let constructor = format_ident!("{}", if rendering.is_some() { "worker_with_body" } else { "worker" });
     let items = quote! {
@@ -43,6 +44,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
             #times_out
             #state
             #effect
+            #background
             #declares
             #error
         }

@@ -2,12 +2,12 @@
 
 use proc_macro2::{Span, TokenStream};
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Ident, Visibility};
+use syn::{Attribute, Ident, LitStr, Path, Visibility};
 
 use super::{McpToolset, cfgs, docs, name};
 use crate::args::approval::Approval;
 use crate::args::on_unknown::OnUnknown;
-use crate::args::toolset::{Contents, Group, Member, skip_group};
+use crate::args::toolset::{Contents, Group, GroupKeys, Member, skip_group};
 use crate::errors::Errors;
 
 /// One item of `toolset!`.
@@ -28,9 +28,15 @@ pub(crate) struct Toolset {
     pub(crate) description: TokenStream,
     pub(crate) approval: Option<Approval>,
     pub(crate) on_unknown: Option<OnUnknown>,
-    /// The whole list of members.
-    pub(crate) span: Span,
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: GroupMembers,
+}
+
+/// The members of a group.
+pub(crate) enum GroupMembers {
+    /// The whole list, and its members.
+    Listed { span: Span, members: Vec<Member> },
+    /// The tools of a type with methods, of which the group is a named instance.
+    OfInstance(Path),
 }
 
 impl ToolsetItem {
@@ -57,27 +63,37 @@ impl ToolsetItem {
             return None;
         }
         let Group { attrs, vis, ident, keys, contents } = group;
-        match contents {
-            Contents::Mcp(file) => {
-                let given = [("approval", keys.approval.is_some()), ("on_unknown", keys.on_unknown.is_some())];
-                for (key, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
-                    let way_out = "set rules for the tools of a server with `RuntimeBuilder::policy`";
-                    errors.push(&ident, format!("a toolset of an MCP server takes no `{key}`; {way_out}"));
-                }
-                Some(Self::Mcp(McpToolset::read(attrs, vis, ident, &file, errors)))
-            }
-            Contents::List { span, members } => Some(Self::Group(Toolset {
-                name: name::toolset_name(&ident, errors),
-                description: docs::text(&attrs),
-                cfgs: cfgs(&attrs),
-                attrs,
-                vis,
-                ident,
-                approval: keys.approval,
-                on_unknown: keys.on_unknown,
-                span,
-                members,
-            })),
+        let members = match contents {
+            Contents::Mcp(file) => return Some(Self::mcp(attrs, vis, ident, &keys, &file, errors)),
+            Contents::List { span, members } => GroupMembers::Listed { span, members },
+            Contents::Instance(ty) => GroupMembers::OfInstance(ty),
+        };
+        Some(Self::Group(Toolset {
+            name: name::toolset_name(&ident, errors),
+            description: docs::text(&attrs),
+            cfgs: cfgs(&attrs),
+            attrs,
+            vis,
+            ident,
+            approval: keys.approval,
+            on_unknown: keys.on_unknown,
+            members,
+        }))
+    }
+
+    fn mcp(
+        attrs: Vec<Attribute>,
+        vis: Visibility,
+        ident: Ident,
+        keys: &GroupKeys,
+        file: &LitStr,
+        errors: &mut Errors,
+    ) -> Self {
+        let given = [("approval", keys.approval.is_some()), ("on_unknown", keys.on_unknown.is_some())];
+        for (key, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
+            let way_out = "set rules for the tools of a server with `RuntimeBuilder::policy`";
+            errors.push(&ident, format!("a toolset of an MCP server takes no `{key}`; {way_out}"));
         }
+        Self::Mcp(McpToolset::read(attrs, vis, ident, file, errors))
     }
 }

@@ -217,6 +217,7 @@ const _: () = {
             __Kept,
             __D,
         >;
+        type Inside<__I: __llm_do::NamedInstance> = __Members::Inside<__I>;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("files", "", < files as __llm_do::Toolset > ::MEMBERS,

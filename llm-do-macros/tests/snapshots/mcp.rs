@@ -202,6 +202,7 @@ pub mod tracker {
                 __Kept,
                 __D,
             >;
+            type Inside<__I: __llm_do::NamedInstance> = __Members::Inside<__I>;
         }
         __llm_do::inventory::submit! {
             __llm_do::snapshot_definition("tracker", < __McpToolset as __llm_do::Toolset

@@ -232,6 +232,7 @@ const _: () = {
             __Kept,
             __D,
         >;
+        type Inside<__I: __llm_do::NamedInstance> = __Members::Inside<__I>;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("database", "A database.", < Database as

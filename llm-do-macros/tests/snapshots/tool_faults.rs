@@ -1,5 +1,5 @@
 ::core::compile_error! {
-    "unknown key `effects`; did you mean `effect`?\nexpected one of `name`, `args`, `effect`, `approval`, `on_unknown`, `reconcile`, `summary`, `preview`, `inline`, `max_result`, `error`, `timeout`, `toolsets` or `description`\nsee the documentation of `llm_do::tool`"
+    "unknown key `effects`; did you mean `effect`?\nexpected one of `name`, `args`, `effect`, `approval`, `on_unknown`, `reconcile`, `summary`, `preview`, `inline`, `max_result`, `background`, `error`, `timeout`, `toolsets` or `description`\nsee the documentation of `llm_do::tool`"
 }
 ::core::compile_error! {
     "the parameter of a tool must be a plain name, since it names the argument"

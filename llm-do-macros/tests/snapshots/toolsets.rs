@@ -68,6 +68,7 @@ const _: () = {
             __Kept,
             __D,
         >;
+        type Inside<__I: __llm_do::NamedInstance> = __Members::Inside<__I>;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("filesystem", "Files of the project.", < filesystem as
@@ -125,6 +126,7 @@ const _: () = {
             __Kept,
             __D,
         >;
+        type Inside<__I: __llm_do::NamedInstance> = __Members::Inside<__I>;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("everything", "", < everything as __llm_do::Toolset >

@@ -12,7 +12,7 @@ use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, T
 use crate::values::Reader;
 use crate::word::{EFFECTS, OutputMode};
 use crate::yaml::{Content, Key, Node};
-use crate::{Fault, Located, Place, did_you_mean, schema, server_side, shadow};
+use crate::{Fault, Located, Place, did_you_mean, guarantee, schema, server_side, shadow};
 
 /// The fault of a worker with both `model` and `compatible_models`.
 pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
@@ -29,6 +29,11 @@ pub const REASON_WITHOUT_EFFECT: &str =
     "`effect_reason` needs `effect`: it states why a call changes less than its tools may";
 /// The fault of a blank reason.
 pub const BLANK_REASON: &str = "`effect_reason` is blank: state why a call changes less than its tools may";
+
+/// The parameter that models see of an item that they may call in the background.
+pub const BACKGROUND_PARAMETER: &str = "background";
+/// The fault of such an item with a parameter of its own of that name.
+pub const SAME_PARAMETER: &str = "the parameter `background` has the name of the one that models get with `background`; rename it, or remove the key";
 
 /// The keys of a worker file.
 pub const KEYS: &[KeyDef] = &[
@@ -108,6 +113,11 @@ pub const KEYS: &[KeyDef] = &[
         "A map of what the files of a prompt may be. Default: any, of at most 20 MiB each if they are read",
     ),
     KeyDef::new(
+        "background",
+        FLAG,
+        "`true` or `false`: whether the model of a caller may start a call in the background. Default: `false`",
+    ),
+    KeyDef::new(
         "timeout",
         |node, reader| timeout(&node, reader),
         "How long a call may take. Default: as long as its caller",
@@ -136,6 +146,12 @@ pub const KEYS: &[KeyDef] = &[
         "hybrid",
         shadow::item_name,
         "At run time: a tool that answers first, as by `RuntimeBuilder::hybrid`; the worker answers where it abstains or fails",
+    ),
+    KeyDef::new(
+        "guarantee",
+        guarantee::read,
+        "At run time: `{ disagreement: 0.02, confidence: 0.95 }` has the tool of `hybrid` answer only while comparisons show that it \
+         disagrees with the worker in at most this share, as `RuntimeBuilder::guarantee`. Default of `confidence`: 0.95",
     ),
     KeyDef::new(
         "shadow",

@@ -28,6 +28,7 @@ mod duration;
 mod fault;
 mod file;
 mod front_matter;
+mod guarantee;
 mod input_model;
 mod keys;
 mod limits;
@@ -57,8 +58,8 @@ pub use self::file::{Reading, WorkerFile, read, read_keys};
 pub use self::front_matter::{Parts, split as split_front_matter};
 pub use self::input_model::InputModel;
 pub use self::keys::{
-    BLANK_REASON, KEYS, Keys, MIN_RESULT, MODEL_CHOICE, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS,
-    check_max_result,
+    BACKGROUND_PARAMETER, BLANK_REASON, KEYS, Keys, MIN_RESULT, MODEL_CHOICE, REASON_WITHOUT_EFFECT, SAME_PARAMETER,
+    ZERO_TIMEOUT, ZERO_TURNS, check_max_result,
 };
 pub use self::limits::LIMITS;
 #[cfg(feature = "mcp")]

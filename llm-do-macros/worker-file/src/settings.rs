@@ -22,6 +22,7 @@ pub const SETTINGS: &[KeyDef] = &[
     KeyDef::new("parallel_tool_calls", FLAG, "Whether the model may request several tool calls in one answer"),
     KeyDef::new("cache_prompt", FLAG, "Whether to set cache breakpoints, for providers that need them"),
     KeyDef::new("service_tier", TEXT, "The provider's service tier, such as `flex`"),
+    KeyDef::new("batch", FLAG, "Whether requests go to the provider's batch API, for half the price and within a day"),
     KeyDef::new("timeout", DURATION, "The timeout of a request; for a stream, the maximum time between two chunks"),
     KeyDef::new(
         "extra_body",

@@ -84,6 +84,8 @@ pub enum Value {
     ServerSideTools(Vec<Located<ServerSideTool>>),
     /// The source of the worker's arguments.
     InputModel(InputModel),
+    /// The keys of `guarantee`.
+    Guarantee(Vec<Entry>),
     /// The keys of `shadow`.
     Shadow(Vec<Entry>),
     /// The skills of the project that the worker may read.

@@ -3,6 +3,7 @@
 mod config;
 #[cfg(feature = "eval")]
 mod eval;
+mod gate;
 mod harden;
 #[cfg(feature = "mcp")]
 mod mcp;

@@ -63,6 +63,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     progress.show_answers(&registry);
     let effects = Arc::new(EffectSink::default());
     let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
+    let builder = options.session.keep_evidence(builder, entries.project.as_deref());
     let builder = recorder.add_to(builder.shared_sink(Arc::clone(&effects) as _));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;

@@ -1,6 +1,7 @@
 //! The tool plane: finds, checks, approves, runs and reports every call; `dispatch` is its center.
 
 pub mod approval;
+mod background;
 pub mod call_stream;
 mod call_summary;
 #[doc(hidden)]
@@ -13,6 +14,8 @@ pub mod declared;
 pub mod definition;
 pub mod dispatch;
 pub mod function_tool;
+#[doc(hidden)]
+pub mod guarantee;
 pub mod guard;
 pub mod history;
 pub mod history_processor;

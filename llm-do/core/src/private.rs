@@ -28,10 +28,10 @@ pub use crate::declare::tool::{
 };
 pub use crate::declare::toolset::{
     Alias, Answer, Anything, CallsAt, CallsOf, DeclarationOf, Declares, Depth, EffectProbe, EightWorkers, Except,
-    HasEffects, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC, HexD, HexE, HexF,
-    Includes, Keyed, Listed, Member, No, NoEffects, NoType, NoValue, NotToolset, Only, StrongestEffect, Toolset, Yes,
-    assert_effect, assert_listed, assert_picked, assert_prefixed, assert_reads, assert_unique, concat, count,
-    count_picked, picked, prefixed,
+    HasEffects, HasTool, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC, HexD, HexE,
+    HexF, Includes, InstanceOf, Keyed, Listed, Member, NamedInstance, No, NoEffects, NoType, NoValue, NotToolset,
+    OfInstance, Only, StrongestEffect, Toolset, Yes, assert_effect, assert_listed, assert_picked, assert_prefixed,
+    assert_reads, assert_unique, concat, count, count_picked, picked, prefixed, registered_as_shown,
 };
 pub use crate::declare::worker_spec::OutputMode;
 pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolContext};
@@ -40,7 +40,7 @@ pub use crate::plane::definition::SnapshotDef;
 pub use crate::plane::definition::{
     AttachmentsValue, Awaits, Closing, Computes, Computing, Declaration, DeclaredRule, Function, InjectedFrom,
     Instance, InstructionsText, LimitsValue, Location, OpenByDefault, Opening, Rendering, Renders, Returns,
-    SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_max_result, assert_timeout, assert_turns,
-    awaited_instructions, instructions_are_awaited, instructions_parameters, json_value, preview,
+    SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_max_result, assert_stateful, assert_timeout,
+    assert_turns, awaited_instructions, instructions_are_awaited, instructions_parameters, json_value, preview,
     returned_instructions,
 };

@@ -236,7 +236,7 @@ fn every_key_is_read() {
         "---\nname: all\ndescription: Does all.\nmodel: test:a\ntools: [look]\ntoolsets: [crate::ears::listen]\n\
          server_side_tools: [web_fetch, {tool_type: web_search, max_uses: 2, allowed_domains: [docs.rs]}]\n\
          hints: [all]\nsettings: {temperature: 1, max_tokens: 9, stop: [END]}\noutput: prompted\nmax_turns: 3\n\
-         retries: 0\nlimits: {requests: 4, wall_time: 90s}\nmax_result: 2000\ntimeout: 1m\n\
+         retries: 0\nlimits: {requests: 4, wall_time: 90s}\nmax_result: 2000\nbackground: true\ntimeout: 1m\n\
          input_schema: {type: object, properties: {a: {type: integer}}}\noutput_schema: {type: array}\n---\n\nDo all.\n",
     );
     let search = WebSearch::new().max_uses(2).allowed_domains(["docs.rs"]);
@@ -252,6 +252,7 @@ fn every_key_is_read() {
         .retries(0)
         .limits(Limits::new().requests(4).wall_time(Duration::from_secs(90)))
         .max_result(2_000)
+        .background()
         .timeout(Duration::from_secs(60))
         .input_schema(json!({ "type": "object", "properties": { "a": { "type": "integer" } } }))
         .output_schema(json!({ "type": "array" }));

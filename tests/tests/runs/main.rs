@@ -1,6 +1,8 @@
 //! Runs: their journal, approvals after a resume, chats, events, limits of time and money; evaluations.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+mod background;
+mod batches;
 mod chat;
 mod compaction;
 mod content;

@@ -13,6 +13,7 @@ mod same;
 mod spread;
 #[path = "../programs/page/tab.rs"]
 mod tab;
+mod unknown;
 #[allow(dead_code, reason = "some keys and looks are for other pages")]
 #[path = "../programs/page/webdriver.rs"]
 mod webdriver;

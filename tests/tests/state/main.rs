@@ -10,6 +10,7 @@ mod cut;
 mod dispatch;
 mod instructions;
 mod journal_runs;
+mod named_instances;
 mod own_items;
 mod own_journal;
 mod per_run;

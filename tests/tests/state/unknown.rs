@@ -429,6 +429,26 @@ async fn what_is_settled_by_hand_comes_before_every_question() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_interrupted_after_it_was_settled_is_reported_and_settled_again() {
+    let outside = Outside::default();
+    for tool in ["pay_bill", "settle_order"] {
+        let mut journal = died(&outside, tool).await;
+        for _ in 0..3 {
+            journal.settle(&begun_call(&journal.records()), &Settlement::NotDone).unwrap();
+            journal = journal.replayed();
+            die(journal.clone(), &outside, root(tool)).await;
+            journal = journal.replayed();
+            let error = run(process(journal.clone(), &outside), tool).await.unwrap_err();
+            assert!(error.is_outcome_unknown(), "{tool}: {error:?}");
+            journal = journal.replayed();
+        }
+        journal.settle(&begun_call(&journal.records()), &Settlement::Result(json!(7))).unwrap();
+        assert_eq!(run(process(journal.replayed(), &outside), tool).await.unwrap(), 7, "{tool}");
+        assert!(outside.take().is_empty());
+    }
+}
+
+#[tokio::test]
 async fn a_call_in_a_file_is_settled_in_the_file() {
     let (folder, outside) = (tempfile::tempdir().unwrap(), Outside::default());
     let path = folder.path().join("run.jsonl");

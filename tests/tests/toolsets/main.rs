@@ -4,6 +4,7 @@
 #[path = "../shared/required.rs"]
 mod required;
 
+mod effects;
 mod filesystem;
 mod http;
 mod mcp_client;

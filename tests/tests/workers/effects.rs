@@ -160,6 +160,25 @@ fn what_the_provider_runs_counts_by_its_kind() {
     assert_eq!(effect(spec(&["peer"]).settings(tiered)), Effect::ReadOnly);
 }
 
+#[tokio::test]
+async fn what_the_provider_runs_by_the_settings_of_the_session_counts_for_each_worker() {
+    let (names, only) = (["onlooker", "surveyor", "careful"], ["onlooker", "surveyor", "careful", "with_defined"]);
+    for field in ["tools", "mcp_servers"] {
+        let settings = || Settings::new().extra_body(field, json!([{ "type": "mcp" }]));
+        let builder = || Runtime::builder().only(only).settings(settings());
+        let expected = [Effect::Undeclared, Effect::ReadOnly, Effect::Destructive];
+        assert_eq!(effects(builder(), names), expected, "{field}");
+        let error = fault(builder().worker(spec(&["peer"]).effect(Effect::ReadOnly)));
+        let expected = "states the effect read_only, but the effect of the tools that its provider runs is undeclared";
+        assert!(error.contains(expected), "{field}: {error}");
+        let runtime = builder().force_model(TestModel::new().text("done")).build().unwrap();
+        let error = chain(&runtime.run(with_defined { tool: "peer".into() }).await.unwrap_err());
+        assert!(error.contains(expected), "{field}: {error}");
+    }
+    let tiered = Runtime::builder().settings(Settings::new().extra_body("service_tier", "flex"));
+    assert_eq!(effects(tiered, ["onlooker"]), [Effect::ReadOnly]);
+}
+
 #[test]
 fn a_weaker_effect_than_that_of_a_tool_needs_a_reason() {
     let stating = || spec(&["peer", "paint", "tear_down", "pile_up"]).effect(Effect::ReadOnly);

@@ -6,6 +6,7 @@ mod concurrent;
 mod created_scope;
 mod deep;
 mod effects;
+mod guarantee;
 mod harden;
 mod hardening_worker;
 mod hybrid;

@@ -1,15 +1,16 @@
-//! The contents of a group of `toolset!`: the members of a list, or the tools of an MCP server.
+//! The contents of a group of `toolset!`: the members of a list, the tools of an MCP server, or those of a type with methods.
 
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Ident, LitStr, token};
+use syn::{Ident, LitStr, Path, token};
 
 use super::{Member, checked_member, list};
 use crate::errors::Errors;
 
-const FORM: &str = "expected `mcp(\"NAME.mcp.json\")`";
+const MCP: &str = "expected `mcp(\"NAME.mcp.json\")`";
+const INSTANCE: &str = "expected `instance(TYPE)`, with a type under `#[tool]`";
 
 /// The contents of a group.
 pub(crate) enum Contents {
@@ -17,6 +18,8 @@ pub(crate) enum Contents {
     List { span: Span, members: Vec<Member> },
     /// The file of a snapshot of an MCP server.
     Mcp(LitStr),
+    /// The type with methods of which the group is a named instance.
+    Instance(Path),
 }
 
 impl Contents {
@@ -35,18 +38,24 @@ impl Contents {
         match self {
             Self::List { .. } => "list",
             Self::Mcp(_) => "`mcp(..)`",
+            Self::Instance(_) => "`instance(..)`",
         }
     }
 }
 
-/// Parses `mcp("file")`.
+/// Parses `mcp("file")` or `instance(TYPE)`.
 fn source(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Contents)> {
     let word = input.call(Ident::parse_any)?;
     let arguments: proc_macro2::Group = input.parse()?;
+    let span = arguments.to_token_stream().into_iter().next().map_or(word.span(), |group| group.span());
+    if word == "instance" {
+        let ty = Path::parse_mod_style.parse2(arguments.stream());
+        return Ok((span, Contents::Instance(ty.map_err(|_| syn::Error::new(arguments.span(), INSTANCE))?)));
+    }
     if word != "mcp" {
-        errors.push(&word, format!("unknown source `{word}`\n{FORM}, or a list: `[path, ..]`"));
+        errors.push(&word, format!("unknown source `{word}`\n{MCP}, `instance(TYPE)`, or a list: `[path, ..]`"));
     }
     let file = |input: ParseStream| input.parse::<LitStr>();
-    let file = file.parse2(arguments.stream()).map_err(|_| syn::Error::new(arguments.span(), FORM))?;
-    Ok((arguments.to_token_stream().into_iter().next().map_or(word.span(), |group| group.span()), Contents::Mcp(file)))
+    let file = file.parse2(arguments.stream()).map_err(|_| syn::Error::new(arguments.span(), MCP))?;
+    Ok((span, Contents::Mcp(file)))
 }

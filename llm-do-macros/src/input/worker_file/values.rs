@@ -54,6 +54,7 @@ impl Values {
             }
             Value::Json(_)
             | Value::InputModel(_)
+            | Value::Guarantee(_)
             | Value::Shadow(_)
             | Value::Skills(_)
             | Value::Context(_)

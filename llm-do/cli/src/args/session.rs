@@ -1,9 +1,12 @@
 //! Options of a runtime, which are settings.
 
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
+use llm_do_core::app::harden::Guarantee;
 use llm_do_core::plane::approval::{ApprovalMode, FlowMode};
 use llm_do_core::session::runtime::RuntimeBuilder;
 use llm_do_providers::Money;
@@ -12,6 +15,7 @@ use crate::CommandError;
 use crate::config::{EndsRun, Set, Settings, approval_mode, flow_mode, seconds};
 use crate::project::{Entries, FileOptions};
 use crate::run::verbosity;
+use crate::state;
 
 /// Options of a runtime.
 #[derive(Args, Debug)]
@@ -54,10 +58,21 @@ pub(crate) struct SessionOptions {
     /// Maximum nesting depth of workers; default: 5.
     #[arg(long, value_name = "N")]
     max_depth: Option<u32>,
+    /// Maximum number of read-only calls of one turn that run together; default: 16.
+    #[arg(long, value_name = "N")]
+    max_concurrent_calls: Option<NonZeroUsize>,
     /// Have this tool answer the calls of a worker first, in place of what its file names; `WORKER=` for the worker alone; may be given
     /// several times.
     #[arg(long, value_name = "WORKER=TOOL", value_parser = hybrid)]
     hybrid: Vec<(String, Option<String>)>,
+    /// Have code answer for a hybrid only while comparisons show that it disagrees in at most this share, with this confidence; default:
+    /// 0.95; may be given several times.
+    #[arg(long, value_name = "WORKER=SHARE[@CONFIDENCE]", value_parser = guarantee)]
+    guarantee: Vec<(String, Guarantee)>,
+    /// The file with the evidence of guarantees, which programs may share; default: a file of the project in the user's folder for
+    /// state, and for `serve` its database.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) evidence: Option<PathBuf>,
     /// Show calls (-v), and what models write (-vv).
     #[arg(short, long, action = ArgAction::Count)]
     verbose: u8,
@@ -71,6 +86,16 @@ pub(crate) struct SessionOptions {
 fn hybrid(text: &str) -> Result<(String, Option<String>), String> {
     let (worker, tool) = text.split_once('=').ok_or("expected `WORKER=TOOL`, or `WORKER=` for the worker alone")?;
     Ok((worker.to_owned(), Some(tool).filter(|tool| !tool.is_empty()).map(str::to_owned)))
+}
+
+/// Parses the guarantee of a worker.
+fn guarantee(text: &str) -> Result<(String, Guarantee), String> {
+    let (worker, numbers) = text.split_once('=').ok_or("expected `WORKER=SHARE`, such as `urgency=0.02`")?;
+    let (share, confidence) = numbers.split_once('@').unwrap_or((numbers, "0.95"));
+    let number =
+        |text: &str| text.parse::<f64>().map_err(|_| format!("expected a number such as 0.02, found `{text}`"));
+    let guarantee = Guarantee::new(number(share)?, number(confidence)?).map_err(|fault| fault.to_string())?;
+    Ok((worker.to_owned(), guarantee))
 }
 
 /// Parses an approval mode, and lists the modes in help and completions.
@@ -94,6 +119,7 @@ impl SessionOptions {
             end_on_denial: Set::option(self.end_on_denial.map(EndsRun), "--end-on-denial"),
             content: Set::option(self.content, "--content"),
             max_depth: Set::option(self.max_depth, "--max-depth"),
+            max_concurrent_calls: Set::option(self.max_concurrent_calls, "--max-concurrent-calls"),
             limit_requests: Set::option(limits.limit_requests, "--limit-requests"),
             limit_tokens: Set::option(limits.limit_tokens, "--limit-tokens"),
             limit_cost: Set::option(limits.limit_cost, "--limit-cost"),
@@ -116,7 +142,24 @@ impl SessionOptions {
         let switched = |builder: RuntimeBuilder, (worker, tool): &(String, Option<String>)| {
             builder.replace_hybrid(worker, tool.as_deref())
         };
-        Ok((self.hybrid.iter().fold(builder, switched), entries))
+        let builder = self.hybrid.iter().fold(builder, switched);
+        let guaranteed = |builder: RuntimeBuilder, (worker, guarantee): &(String, Guarantee)| {
+            builder.guarantee(worker.clone(), *guarantee)
+        };
+        let builder = self.guarantee.iter().fold(builder, guaranteed);
+        let builder = match &self.evidence {
+            Some(path) => builder.evidence_file(path),
+            None => builder,
+        };
+        Ok((builder, entries))
+    }
+
+    /// Keeps evidence of guarantees in the file of the project, unless the user or the program names one.
+    pub(crate) fn keep_evidence(&self, builder: RuntimeBuilder, project: Option<&Path>) -> RuntimeBuilder {
+        match state::evidence(project).filter(|_| self.evidence.is_none()) {
+            Some(path) => builder.default_evidence_file(path),
+            None => builder,
+        }
     }
 
     fn approval_mode(&self) -> Set<ApprovalMode> {

@@ -1,5 +1,6 @@
 //! All settings: their names, and their values from options, variables, files and code.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,12 +51,13 @@ impl Setting {
 }
 
 /// The settings, in the order in which they are shown.
-pub(super) const SETTINGS: [Setting; 15] = [
+pub(super) const SETTINGS: [Setting; 17] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
     Setting::new("flow", |settings| &mut settings.flow).of_user().of_policy(),
     Setting::new("end_on_denial", |settings| &mut settings.end_on_denial),
     Setting::new("max_depth", |settings| &mut settings.max_depth),
+    Setting::new("max_concurrent_calls", |settings| &mut settings.max_concurrent_calls),
     Setting::new("limit_requests", |settings| &mut settings.limit_requests).unlimited(),
     Setting::new("limit_tokens", |settings| &mut settings.limit_tokens).unlimited(),
     Setting::new("limit_cost", |settings| &mut settings.limit_cost).unlimited(),
@@ -66,6 +68,7 @@ pub(super) const SETTINGS: [Setting; 15] = [
     Setting::new("verbose", |settings| &mut settings.verbose),
     Setting::new("output", |settings| &mut settings.output),
     Setting::new("content", |settings| &mut settings.content).of_user(),
+    Setting::new("batch", |settings| &mut settings.batch),
 ];
 
 /// The values of the settings.
@@ -76,6 +79,7 @@ pub(crate) struct Settings {
     pub(crate) flow: Set<FlowMode>,
     pub(crate) end_on_denial: Set<EndsRun>,
     pub(crate) max_depth: Set<u32>,
+    pub(crate) max_concurrent_calls: Set<NonZeroUsize>,
     pub(crate) limit_requests: Set<u64>,
     pub(crate) limit_tokens: Set<u64>,
     pub(crate) limit_cost: Set<Money>,
@@ -86,6 +90,7 @@ pub(crate) struct Settings {
     pub(crate) verbose: Set<Verbosity>,
     pub(crate) output: Set<Format>,
     pub(crate) content: Set<bool>,
+    pub(crate) batch: Set<bool>,
     /// Values of the project's file that have no effect, since another value is stricter.
     pub(crate) warnings: Vec<String>,
 }
@@ -125,9 +130,11 @@ impl Settings {
         self.approval_mode.offer(default.approval_mode, Source::Default);
         self.end_on_denial.offer(EndsRun(default.end_on_denial), Source::Default);
         self.max_depth.offer(default.max_depth, Source::Default);
+        self.max_concurrent_calls.offer(default.max_concurrent_calls, Source::Default);
         self.verbose.offer(Verbosity::default(), Source::Default);
         self.output.offer(Format::default(), Source::Default);
         self.content.offer(default.content, Source::Default);
+        self.batch.offer(false, Source::Default);
         for setting in &SETTINGS {
             if let Some((of_project, stricter)) = (setting.slot)(self).settle() {
                 self.warnings.push(format!(
@@ -154,6 +161,8 @@ impl Settings {
         differing(&mut self.end_on_denial, Some(&ends), Some(&base_ends), source);
         differing(&mut self.content, Some(&preset.content), Some(&base.content), source);
         differing(&mut self.max_depth, Some(&preset.max_depth), Some(&base.max_depth), source);
+        let (calls, base_calls) = (&preset.max_concurrent_calls, &base.max_concurrent_calls);
+        differing(&mut self.max_concurrent_calls, Some(calls), Some(base_calls), source);
         differing(&mut self.limit_requests, limits.requests.as_ref(), fewer.requests.as_ref(), source);
         differing(&mut self.limit_tokens, limits.total_tokens.as_ref(), fewer.total_tokens.as_ref(), source);
         differing(&mut self.limit_cost, limits.cost.as_ref(), fewer.cost.as_ref(), source);
@@ -191,6 +200,16 @@ impl Settings {
         }
     }
 
+    /// Returns whether requests of `eval`, `harden` and `serve` go to the batch API of their provider.
+    pub(crate) fn is_batch(&self) -> bool {
+        self.batch.get() == Some(&true)
+    }
+
+    /// Sends requests to the batch API of their provider, if the setting is set.
+    pub(crate) fn add_batch(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+        if self.is_batch() { builder.map_settings(|settings| settings.batch(true)) } else { builder }
+    }
+
     /// Sets the limits and the approval of calls in a run.
     pub(crate) fn add_to(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         let mut builder = self.add_model(builder);
@@ -208,6 +227,9 @@ impl Settings {
         }
         if let Some(depth) = self.max_depth.get() {
             builder = builder.max_depth(*depth);
+        }
+        if let Some(calls) = self.max_concurrent_calls.get() {
+            builder = builder.max_concurrent_calls(*calls);
         }
         builder.map_limits(|mut limits| {
             limits.requests = self.limit_requests.get().copied().or(limits.requests);

@@ -1,5 +1,6 @@
 //! The types of settings.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -114,9 +115,9 @@ impl Parsed for EndsRun {
     }
 }
 
-/// A whole number of at most `max`.
-fn count<T: std::str::FromStr>(given: &Given, max: impl std::fmt::Display) -> Result<T, String> {
-    let expected = format!("a whole number from 0 to {max}");
+/// A whole number of at least `min` and at most `max`.
+fn count<T: std::str::FromStr>(given: &Given, min: u8, max: impl std::fmt::Display) -> Result<T, String> {
+    let expected = format!("a whole number from {min} to {max}");
     let text = given.text(&expected)?;
     text.parse().map_err(|_| format!("expected {expected}, found `{text}`"))
 }
@@ -125,7 +126,7 @@ macro_rules! whole_number {
     ($($number:ty)*) => {$(
         impl Parsed for $number {
             fn parse(given: &Given, _folder: &Path) -> Result<Self, String> {
-                count(given, Self::MAX)
+                count(given, 0, Self::MAX)
             }
 
             fn to_json(&self) -> Value {
@@ -140,6 +141,20 @@ macro_rules! whole_number {
 }
 
 whole_number! { u32 u64 }
+
+impl Parsed for NonZeroUsize {
+    fn parse(given: &Given, _folder: &Path) -> Result<Self, String> {
+        count(given, 1, Self::MAX)
+    }
+
+    fn to_json(&self) -> Value {
+        json!(self)
+    }
+
+    fn is_stricter(&self, other: &Self) -> bool {
+        self < other
+    }
+}
 
 impl Parsed for Money {
     fn parse(given: &Given, _folder: &Path) -> Result<Self, String> {

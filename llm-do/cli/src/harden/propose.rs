@@ -1,13 +1,13 @@
 //! `harden --propose`: lets a model write a script, and writes the script and its report.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use llm_do_core::app::harden::{Proposal, ProposeError, Proposer};
 use llm_do_core::session::runtime::RuntimeBuilder;
 use serde_json::json;
 
-use super::{agreement, cases, configured};
+use super::{agreement, cases, configured, fault, open_for};
 use crate::args::HardenOptions;
 use crate::out_folder::OutFolder;
 use crate::run::block_on;
@@ -30,14 +30,14 @@ pub(super) fn propose(
     runs_projects: bool,
 ) -> Result<(), CommandError> {
     let (builder, settings) = configured(builder, options, runs_projects)?;
-    let builder = settings.add_model(builder);
-    let cases = cases(worker, options)?;
+    let builder = settings.add_batch(settings.add_model(builder));
     let proposer = proposer(worker, options);
     let files = ProposalFiles::new(options, proposer.script_name());
     let folder = files.open()?;
     let token = builder.cancellation_token();
     let mut builder = proposer.prepared(builder);
     let registry = project::collect(&mut builder)?;
+    let cases = cases(worker, options, &registry)?;
     let proposal = block_on(&token, proposer.propose_on(builder, registry, &cases))?.map_err(failure)?;
     files.write(&folder, &proposal)?;
     if options.json {
@@ -45,15 +45,18 @@ pub(super) fn propose(
     } else {
         print(proposal.report.to_string().trim_end())?;
     }
-    match proposal.script {
-        Some(_) => Ok(()),
-        None => Err(CommandError::Error(format!("no script for `{worker}` was good enough"))),
+    if proposal.script.is_some() {
+        return Ok(());
     }
+    let faults = proposal.report.chosen.map(|chosen| chosen.judgment.faults.join("; "));
+    let why = faults.map(|faults| format!(": {faults}")).unwrap_or_default();
+    Err(CommandError::Error(format!("no script for `{worker}` was good enough{why}")))
 }
 
 fn proposer(worker: &str, options: &HardenOptions) -> Proposer {
     let proposer = Proposer::new(worker).attempts(options.propose.attempts.get()).agreement(agreement(options));
-    let proposer = match &options.propose.name {
+    let proposer = proposer.gate(options.gate.gate());
+    let proposer = match &options.candidate.name {
         Some(name) => proposer.name(name),
         None => proposer,
     };
@@ -79,7 +82,7 @@ impl ProposalFiles {
     fn new(options: &HardenOptions, name: &str) -> Self {
         let file = |end: &str| format!("{name}.{end}");
         Self {
-            folder: options.propose.out.clone().unwrap_or_default(),
+            folder: options.candidate.out.clone().unwrap_or_default(),
             script: file("py"),
             markdown: file("propose.md"),
             json: file("propose.json"),
@@ -90,15 +93,7 @@ impl ProposalFiles {
     /// Opens the folder; fails before any paid request if the files cannot be written.
     fn open(&self) -> Result<OutFolder, CommandError> {
         let new = [Some(&self.script), self.rust.as_ref()].into_iter().flatten();
-        if let Some(file) = new.map(|name| self.folder.join(name)).find(|file| file.symlink_metadata().is_ok()) {
-            let file = file.display();
-            return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
-        }
-        let folder = OutFolder::open(&self.folder).map_err(|error| fault(&self.folder, &error))?;
-        for name in [&self.json, &self.markdown] {
-            folder.existing(name).map_err(|error| fault(&self.folder.join(name), &error))?;
-        }
-        Ok(folder)
+        open_for(&self.folder, new, [&self.json, &self.markdown])
     }
 
     fn write(&self, folder: &OutFolder, proposal: &Proposal) -> Result<(), CommandError> {
@@ -114,8 +109,4 @@ impl ProposalFiles {
         }
         Ok(())
     }
-}
-
-fn fault(path: &Path, error: &io::Error) -> CommandError {
-    CommandError::Error(format!("cannot write {}: {error}", path.display()))
 }

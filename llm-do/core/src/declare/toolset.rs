@@ -5,6 +5,7 @@ mod effect;
 mod listed;
 mod member;
 mod membership;
+mod named_instance;
 mod text;
 
 pub use self::check::{assert_picked, assert_prefixed, assert_unique};
@@ -20,6 +21,7 @@ pub use self::membership::{
     Alias, Answer, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC, HexD, HexE,
     HexF, Includes, Keyed, No, Only, Yes,
 };
+pub use self::named_instance::{HasTool, InstanceOf, NamedInstance, OfInstance, registered_as_shown};
 use crate::declare::tool::TakesHistory;
 
 /// The tool through which a model without native structured output returns a worker's result; the name is reserved.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::{ServerSideTool, Settings};
 use llm_do_worker_file::{
     BLANK_REASON, MODEL_CHOICE, NOT_AN_OBJECT, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS, check_max_result,
@@ -112,9 +113,13 @@ pub struct WorkerSpec {
     pub(crate) limits: Option<Limits>,
     pub(crate) max_result: Option<u64>,
     pub(crate) attachments: AttachmentPolicy,
+    /// Whether the model of a caller may start a call in the background.
+    pub(crate) background: bool,
     pub(crate) timeout: Option<Duration>,
     /// The tool that answers first.
     pub(crate) hybrid: Option<String>,
+    /// While which evidence that tool answers.
+    pub(crate) guarantee: Option<Guarantee>,
     /// The tool that it is compared with, at every how many calls.
     pub(crate) shadow: Option<(String, u64)>,
 }
@@ -147,8 +152,10 @@ impl WorkerSpec {
             limits: None,
             max_result: None,
             attachments: AttachmentPolicy::default(),
+            background: false,
             timeout: None,
             hybrid: None,
+            guarantee: None,
             shadow: None,
         }
     }
@@ -302,6 +309,12 @@ impl WorkerSpec {
         self
     }
 
+    /// Lets the model of a caller start a call in the background, as `#[worker(background)]` does. Default: not.
+    pub fn background(mut self) -> Self {
+        self.background = true;
+        self
+    }
+
     /// Sets the timeout of a call. Default: none; the caller's timeout applies in any case.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -312,6 +325,14 @@ impl WorkerSpec {
     /// does, which takes precedence. Default: none. A worker that a model or code creates during a run answers alone.
     pub fn hybrid(mut self, tool: impl Into<String>) -> Self {
         self.hybrid = Some(tool.into());
+        self
+    }
+
+    /// Has the tool of [`hybrid`](Self::hybrid) answer only while comparisons show that it disagrees seldom enough, as
+    /// [`RuntimeBuilder::guarantee`](https://docs.rs/llm-do/latest/llm_do/runtime/struct.RuntimeBuilder.html#method.guarantee) does, which takes
+    /// precedence. Default: none.
+    pub fn guarantee(mut self, guarantee: Guarantee) -> Self {
+        self.guarantee = Some(guarantee);
         self
     }
 

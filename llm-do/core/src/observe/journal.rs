@@ -52,7 +52,7 @@ pub use self::settlement::{Settlement, UnknownCall};
 #[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, JournalFile, OpenPromise, Retention, RunRecords, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
-pub(crate) use self::sqlite::{Fence, RecordList, delete_run, lease, promises, read_records, tables as sqlite_tables};
+pub(crate) use self::sqlite::{Fence, RecordList, delete_run, lease, promises, read_values, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.
@@ -238,6 +238,15 @@ pub trait Journal: Debug + Send + Sync + 'static {
     ///
     /// Effects inside a call whose result is replayed count as replayed.
     fn is_replaying(&self) -> bool;
+
+    /// Returns whether models may start calls in the [background](https://docs.rs/llm-do/latest/llm_do/attr.worker.html#background-calls) in
+    /// runs with this journal.
+    ///
+    /// Default: `true`. It needs [`is_recorded`](Self::is_recorded) and [`has_later_steps`](Self::has_later_steps), since a resumed run joins
+    /// each result at the turn at which it joined before.
+    fn allows_background(&self) -> bool {
+        true
+    }
 
     /// Returns whether a value is recorded under a step's key, without replaying it.
     ///

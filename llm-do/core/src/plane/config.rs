@@ -1,6 +1,6 @@
 //! The configuration of a session, which its builder sets and its runs read.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::declare::tool::OnUnknown;
 use crate::observe::event;
 use crate::observe::journal::Journal;
 use crate::plane::history_processor::{Compaction, HistoryProcessor};
-use crate::plane::instance::CLOSE_TIMEOUT;
+use crate::plane::instance::{CLOSE_TIMEOUT, TypeKey};
 use crate::plane::user_input::InputHandler;
 
 /// The default maximum nesting of workers.
@@ -30,7 +30,7 @@ const MAX_CONCURRENT_CALLS: NonZeroUsize = NonZeroUsize::new(16).expect("it is n
 /// The configuration of a session; the methods of the builder document each value.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionConfig {
-    pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    pub(crate) state: HashMap<TypeKey, Arc<dyn Any + Send + Sync>>,
     /// The maximum number of queued events per sink.
     pub(crate) sink_capacity: usize,
     pub(crate) settings: Settings,

@@ -11,11 +11,11 @@ mod journaled;
 mod metered;
 mod origins;
 mod requests;
+mod spawn;
 mod thread;
 mod time;
 mod tool_context;
 
-use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -35,6 +35,7 @@ pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::{JournalMethod, NO_RESULT, StepOutcome};
 pub(crate) use self::metered::{ReservedCall, ReservedRequest};
 pub(crate) use self::origins::has_files;
+pub use self::spawn::CallHandle;
 pub use self::thread::Thread;
 pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
@@ -45,7 +46,7 @@ use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind, ShownContent};
 use crate::plane::call_stream::{CallStream, Pieces};
 use crate::plane::declared::{Callee, Declared};
-use crate::plane::instance::CloseTasks;
+use crate::plane::instance::{CloseTasks, TypeKey};
 
 /// The context of one call: what tools, workers and entries use to call each other.
 ///
@@ -56,6 +57,8 @@ pub struct CallContext<S = Anything> {
     scope: Arc<Scope>,
     /// Whether the context was given to a guard: it may call every item, and no guard sees those calls.
     is_for_guard: bool,
+    /// The named instance whose state it finds, if its call is one of such an instance.
+    instance: Option<&'static str>,
     declaration: PhantomData<fn() -> S>,
 }
 
@@ -70,22 +73,30 @@ pub(crate) struct Scope {
 impl CallContext {
     /// Returns the context of the user, who makes the root call.
     pub(crate) fn root(host: Arc<dyn Host>, frame: CallFrame) -> Self {
-        Self { scope: Arc::new(Scope { host, frame, parent: None }), is_for_guard: false, declaration: PhantomData }
+        Self::new(Scope { host, frame, parent: None })
+    }
+
+    #[inline]
+    fn new(scope: Scope) -> Self {
+        Self { scope: Arc::new(scope), is_for_guard: false, instance: None, declaration: PhantomData }
+    }
+
+    /// Sets the named instance whose state it finds, if any.
+    pub(crate) fn inside(self, instance: Option<&'static str>) -> Self {
+        Self { instance, ..self }
     }
 
     /// Returns the context of a call that this one makes; `frame` returns the data of the call, given this context.
     #[inline]
     pub(crate) fn into_child(self, frame: impl FnOnce(&Self) -> CallFrame) -> Self {
         // The frame is large, so it is built directly in its final struct.
-        let scope = Scope { frame: frame(&self), host: Arc::clone(&self.scope.host), parent: Some(self) };
-        Self { scope: Arc::new(scope), is_for_guard: false, declaration: PhantomData }
+        Self::new(Scope { frame: frame(&self), host: Arc::clone(&self.scope.host), parent: Some(self) })
     }
 
     /// Returns the context of a call that a nested run makes for this one.
     #[inline]
     pub(crate) fn into_child_of(self, host: Arc<dyn Host>, frame: CallFrame) -> Self {
-        let scope = Scope { host, frame, parent: Some(self) };
-        Self { scope: Arc::new(scope), is_for_guard: false, declaration: PhantomData }
+        Self::new(Scope { host, frame, parent: Some(self) })
     }
 }
 
@@ -230,9 +241,16 @@ impl<S> CallContext<S> {
     }
 
     /// Returns the application's state of type `T`, if the runtime has it.
+    ///
+    /// In a call of a [named instance](crate::declare::toolset::NamedInstance), it is the state of that instance.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
-        State::from_any(self.scope.host.state(TypeId::of::<T>())?)
+        State::from_any(self.scope.host.state(TypeKey::of::<T>(self.instance))?)
+    }
+
+    /// Returns the named instance of which the call is one, if any.
+    pub(crate) fn instance(&self) -> Option<&'static str> {
+        self.instance
     }
 
     /// Returns the files in the call's arguments, at any depth: those of each [`Prompt`](crate::declare::prompt::Prompt), and each
@@ -315,6 +333,11 @@ impl<S> CallContext<S> {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
+    /// Returns whether the model of this call may start calls in the background of the tool that it sees as `shown`.
+    pub(crate) fn may_run_in_background(&self, shown: &str) -> bool {
+        self.scope.host.may_run_in_background(&self.declaring(), shown)
+    }
+
     /// Returns the maximum number of concurrent bytes the model of this call gets of a result of the tool that it sees as `shown`, if the tool sets it.
     pub(crate) fn max_result(&self, shown: &str) -> Option<u64> {
         self.scope.host.max_result(&self.declaring(), shown)
@@ -325,9 +348,9 @@ impl<S> CallContext<S> {
         self.scope.host.max_concurrent_calls()
     }
 
-    /// Returns this context for use by a guard.
+    /// Returns this context for use by a guard, which belongs to the application and not to a named instance.
     pub(crate) fn for_guard(&self) -> CallContext {
-        CallContext { is_for_guard: true, ..self.declaring() }
+        CallContext { is_for_guard: true, instance: None, ..self.declaring() }
     }
 
     /// Returns whether calls through this context skip the guards.
@@ -367,7 +390,12 @@ impl<S> CallContext<S> {
 
     /// Returns the same context with another declaration type.
     pub(crate) fn declaring<D>(&self) -> CallContext<D> {
-        CallContext { scope: Arc::clone(&self.scope), is_for_guard: self.is_for_guard, declaration: PhantomData }
+        CallContext {
+            scope: Arc::clone(&self.scope),
+            is_for_guard: self.is_for_guard,
+            instance: self.instance,
+            declaration: PhantomData,
+        }
     }
 }
 

@@ -3,10 +3,15 @@
 use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::ToolSpec;
+use llm_do_worker_file::BACKGROUND_PARAMETER;
+use serde_json::{Value, json};
 
 use crate::declare::schema::CheckedSchema;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::call_stream::Pieces;
+
+/// What the parameter `background` means, for models.
+const IN_BACKGROUND: &str = "true: start the call in the background and go on; its result comes later. Default: false.";
 
 /// The tools that an item declares, in order. A worker without toolsets has none.
 #[derive(Debug, Default)]
@@ -15,6 +20,8 @@ pub struct Declared {
     offered: Vec<OfferedTool>,
     /// Built from `offered` when a model first needs them.
     specs: OnceLock<Arc<[ToolSpec]>>,
+    /// As `specs`, with the parameter `background` of those that have it.
+    background_specs: OnceLock<Arc<[ToolSpec]>>,
 }
 
 /// A declared tool as models see it; its schema may not be built yet.
@@ -23,6 +30,8 @@ pub(crate) struct OfferedTool {
     pub(crate) name: Arc<str>,
     pub(crate) description: Arc<str>,
     pub(crate) arguments: Arc<CheckedSchema>,
+    /// Whether a model may start calls in the background.
+    pub(crate) background: bool,
 }
 
 /// A declared tool.
@@ -37,12 +46,20 @@ pub struct DeclaredTool {
 impl Declared {
     /// Declares `tools`, which are offered to models as `offered`.
     pub(crate) fn new(tools: Vec<DeclaredTool>, offered: Vec<OfferedTool>) -> Self {
-        Self { tools, offered, specs: OnceLock::new() }
+        Self { tools, offered, specs: OnceLock::new(), background_specs: OnceLock::new() }
     }
 
     /// Returns the specs of the tools, with the names that models see.
     pub(crate) fn specs(&self) -> &Arc<[ToolSpec]> {
         self.specs.get_or_init(|| self.offered.iter().map(OfferedTool::spec).collect())
+    }
+
+    /// Returns the specs of the tools, with a parameter `background` of those that a model may call in the background; `None` if it may
+    /// call none so.
+    pub(crate) fn background_specs(&self) -> Option<&Arc<[ToolSpec]>> {
+        self.offered.iter().any(|tool| tool.background).then(|| {
+            self.background_specs.get_or_init(|| self.offered.iter().map(OfferedTool::background_spec).collect())
+        })
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &DeclaredTool> {
@@ -62,9 +79,25 @@ impl Declared {
 
 impl OfferedTool {
     fn spec(&self) -> ToolSpec {
-        let Self { name, description, arguments } = self;
+        let Self { name, description, arguments, .. } = self;
         let parameters = Arc::clone(arguments.schema());
         ToolSpec { name: Arc::clone(name), description: Arc::clone(description), parameters }
+    }
+
+    /// Returns the spec, with the parameter `background` if it has it.
+    fn background_spec(&self) -> ToolSpec {
+        let spec = self.spec();
+        if !self.background {
+            return spec;
+        }
+        let mut parameters = Value::clone(&spec.parameters);
+        if let Some(schema) = parameters.as_object_mut()
+            && let Some(properties) = schema.entry("properties").or_insert_with(|| json!({})).as_object_mut()
+        {
+            properties
+                .insert(BACKGROUND_PARAMETER.to_owned(), json!({ "type": "boolean", "description": IN_BACKGROUND }));
+        }
+        ToolSpec { parameters: Arc::new(parameters), ..spec }
     }
 }
 

@@ -3,6 +3,7 @@
 mod declaration;
 mod environment;
 mod instructions;
+mod linked;
 mod preview;
 mod rendering;
 mod rule;
@@ -22,6 +23,7 @@ pub use self::instructions::{
     Awaits, Computes, Computing, InjectedFrom, InstructionsText, Returns, awaited_instructions,
     instructions_are_awaited, instructions_parameters, returned_instructions,
 };
+pub(crate) use self::linked::linked_items;
 pub(crate) use self::preview::Preview;
 pub use self::preview::preview;
 pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};
@@ -32,7 +34,7 @@ pub(crate) use self::snapshot::LiveTool;
 #[cfg(feature = "mcp-snapshots")]
 pub use self::snapshot::SnapshotDef;
 pub(crate) use self::stateful::InstanceDef;
-pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
+pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful, assert_stateful};
 pub(crate) use self::worker::FileSchema;
 pub use self::worker::{
     AttachmentsValue, LimitsValue, SettingsValue, WorkerDef, assert_max_result, assert_turns, json_value,
@@ -65,6 +67,8 @@ pub struct ToolDef {
     pub(crate) reconcile: Option<&'static str>,
     /// How many bytes a model gets of a result, if it sets that.
     pub(crate) max_result: Option<u64>,
+    /// Whether a model may start calls in the background.
+    pub(crate) background: bool,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
     /// Shows the effect of a call to the approver.
@@ -77,6 +81,8 @@ pub struct ToolDef {
     pub(crate) is_composite: bool,
     /// The stateful toolset that it is a method of.
     pub(crate) instance: Option<InstanceDef>,
+    /// The tool of the type, if it is the same tool of a named instance.
+    pub(crate) instance_of: Option<&'static str>,
     pub(crate) parameters: fn() -> Value,
     /// Returns whether the only argument is a prompt.
     pub(crate) takes_prompt: fn() -> bool,
@@ -253,6 +259,7 @@ impl ToolDef {
             on_unknown: None,
             reconcile: None,
             max_result: None,
+            background: false,
             summary: None,
             preview: None,
             state: &[],
@@ -260,6 +267,7 @@ impl ToolDef {
             timeout: None,
             is_composite: false,
             instance: None,
+            instance_of: None,
             parameters: schema::of_arguments::<T>,
             takes_prompt: argument::is_prompt::<T>,
             is_flattened: argument::is_flattened::<T>,
@@ -308,6 +316,13 @@ impl ToolDef {
     #[must_use]
     pub const fn max_result(mut self, bytes: u64) -> Self {
         self.max_result = Some(bytes);
+        self
+    }
+
+    /// Lets a model start calls in the background. Default: not.
+    #[must_use]
+    pub const fn background(mut self) -> Self {
+        self.background = true;
         self
     }
 

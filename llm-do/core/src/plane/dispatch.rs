@@ -1,6 +1,7 @@
 //! Executes the calls of runs; `pipeline` is the path of each call.
 
 mod approve;
+mod background;
 mod begun;
 mod decode;
 mod deep;
@@ -39,7 +40,7 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use self::hybrid::Hybrids;
 #[cfg(feature = "serve")]
-pub(crate) use self::journal::may_repeat_effects;
+pub(crate) use self::journal::{may_repeat_effects, without_content};
 pub use self::journal::{recorded_outcome, unknown_calls};
 use self::origins::KeptLabels;
 use self::pipeline::CallResult;
@@ -55,6 +56,7 @@ use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::config::SessionConfig;
 use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
+use crate::plane::guarantee::EvidencePlace;
 use crate::plane::guard::Guards;
 use crate::plane::instance::CloseTasks;
 use crate::plane::mailbox::Mailbox;
@@ -78,6 +80,8 @@ pub(crate) struct Plane {
     pub(crate) root_steps: ChildSteps,
     pub(crate) shadows: Shadows,
     pub(crate) hybrids: Hybrids,
+    /// Where the evidence of guarantees is kept.
+    pub(crate) evidence: EvidencePlace,
     /// The folder that the files of created workers are written to.
     pub(crate) worker_store: Option<PathBuf>,
 }

@@ -1,6 +1,8 @@
 //! Tools as values, which a program adds to a runtime when it is built.
 
 mod alias;
+#[cfg(feature = "learn")]
+mod learned_tool;
 #[cfg(feature = "script")]
 mod script_tool;
 mod subtask_tool;
@@ -17,6 +19,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use self::alias::Alias;
+#[cfg(feature = "learn")]
+pub use self::learned_tool::{LearnedFault, LearnedTool};
 #[cfg(feature = "script")]
 pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;
@@ -142,6 +146,8 @@ pub struct FunctionTool {
     pub(crate) reconcile: Option<Arc<str>>,
     /// How many bytes a model gets of a result, if it sets that.
     pub(crate) max_result: Option<u64>,
+    /// Whether a model may start calls in the background.
+    pub(crate) background: bool,
     pub(crate) summary: Option<Arc<str>>,
     pub(crate) timeout: Option<Duration>,
     /// The tools and toolsets that it may call; `None` for all items.
@@ -152,8 +158,13 @@ pub struct FunctionTool {
     too_deep: Vec<&'static str>,
     pub(crate) decode: Arc<DecodeValue>,
     pub(crate) acts: Acts,
+    /// The version of its code, if it is known.
+    pub(crate) version: Option<String>,
     /// The identity of the server that runs it, with the server's definition of the tool; `None` for other tools.
     pub(crate) server: Option<Arc<str>>,
+    /// What was learned, if that implements it.
+    #[cfg(feature = "learn")]
+    pub(crate) learned: Option<Arc<llm_do_learn::Learned>>,
     /// The script that implements it, if any.
     #[cfg(feature = "script")]
     pub(crate) script: Option<Arc<Script>>,
@@ -227,6 +238,7 @@ impl FunctionTool {
             on_unknown: None,
             reconcile: None,
             max_result: None,
+            background: false,
             summary: None,
             timeout: None,
             toolsets: None,
@@ -234,7 +246,10 @@ impl FunctionTool {
             too_deep: Vec::new(),
             decode,
             acts: Acts::Either,
+            version: None,
             server: None,
+            #[cfg(feature = "learn")]
+            learned: None,
             #[cfg(feature = "script")]
             script: None,
             #[cfg(feature = "script")]
@@ -298,6 +313,12 @@ impl FunctionTool {
         self
     }
 
+    /// Lets a model start calls in the background, as [`#[tool(background)]`](macro@llm_do_macros::tool) does. Default: not.
+    pub fn background(mut self) -> Self {
+        self.background = true;
+        self
+    }
+
     /// Sets the template for the one-line summary of a call, with `{argument}` for values. Default: the name and the
     /// arguments.
     pub fn summary(mut self, template: impl Into<Arc<str>>) -> Self {
@@ -314,6 +335,13 @@ impl FunctionTool {
     /// Sets the tools and toolsets that it may call, by name. Default: all items of the runtime.
     pub fn toolsets(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.toolsets = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the version of its code, such as a digest. Default: that of the program. When it changes, the evidence of a
+    /// [guarantee](crate::session::runtime::RuntimeBuilder::guarantee) starts again.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
         self
     }
 

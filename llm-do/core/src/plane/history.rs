@@ -10,6 +10,9 @@ const UNFINISHED: &str = "not finished: the conversation was interrupted";
 pub(crate) const SUMMARY_HEADING: &str =
     "Notes about the earlier part of this conversation, which was removed because the conversation became too long:";
 
+/// The beginning of the result of a call in the background, in a message.
+const BACKGROUND_HEADING: &str = "[background call ";
+
 /// The messages of a conversation, oldest first, which a chat continues.
 ///
 /// As JSON it is the list of messages. It keeps everything that providers need to get back unchanged: ids, reasoning
@@ -134,6 +137,21 @@ fn paired(calls: &[ToolCall], mut given: Vec<ToolResult>) -> Vec<ToolResult> {
 pub(crate) fn is_summary(message: &Message) -> bool {
     let Message::User { parts } = message else { return false };
     matches!(parts.first(), Some(UserPart::Text { text }) if text.starts_with(SUMMARY_HEADING))
+}
+
+/// Returns the text that a model gets as the end of a call in the background: a line with its number and its tool, and then `content`.
+pub(crate) fn background_text(number: u32, tool: &str, ended: &str, content: &str) -> String {
+    format!(
+        "{BACKGROUND_HEADING}{number}, `{tool}`, {ended}; what follows is its data, not a message of the user]\n{content}"
+    )
+}
+
+/// Returns the tool, the line at the beginning and the content of the result of a call in the background; `None` for other texts.
+pub(crate) fn background_result(text: &str) -> Option<(&str, &str, &str)> {
+    let (heading, content) = text.strip_prefix(BACKGROUND_HEADING).and(text.split_once('\n'))?;
+    let (_, named) = heading.split_once('`')?;
+    let (tool, _) = named.split_once('`')?;
+    Some((tool, heading, content))
 }
 
 /// Returns the result of a call without a result.

@@ -14,6 +14,24 @@ pub(crate) use self::close_tasks::{CLOSE_TIMEOUT, CloseTasks};
 use crate::base::error::BoxError;
 use crate::base::mutex::LazyMutex;
 
+/// A type, and the named instance of a toolset that a value of it belongs to, if any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TypeKey {
+    pub(crate) ty: TypeId,
+    pub(crate) instance: Option<&'static str>,
+}
+
+impl TypeKey {
+    pub(crate) fn of<T: 'static>(instance: Option<&'static str>) -> Self {
+        Self { ty: TypeId::of::<T>(), instance }
+    }
+
+    /// Returns the key of a value of a named instance.
+    pub(crate) fn of_value<T: 'static>(_: &T, instance: &'static str) -> Self {
+        Self::of::<T>(Some(instance))
+    }
+}
+
 /// A running `close` of an instance.
 pub(crate) type Close = BoxFuture<'static, Result<(), BoxError>>;
 
@@ -88,15 +106,20 @@ impl<T: Send + Sync + 'static> AnySlot for Slot<T> {
 /// An open instance.
 #[derive(Clone)]
 pub(crate) struct Opened {
-    key: TypeId,
+    key: TypeKey,
     slot: Arc<dyn AnySlot>,
 }
 
 impl Opened {
-    /// Wraps `value`; `tasks` closes it in the tokio runtime of this thread.
-    pub(crate) fn new<T: Send + Sync + 'static>(value: T, close: fn(T) -> Close, tasks: CloseTasks) -> Self {
+    /// Wraps `value`, which belongs to the named instance, if any; `tasks` closes it in the tokio runtime of this thread.
+    pub(crate) fn new<T: Send + Sync + 'static>(
+        value: T,
+        instance: Option<&'static str>,
+        close: fn(T) -> Close,
+        tasks: CloseTasks,
+    ) -> Self {
         let closer = Closer { tasks, tokio: Handle::try_current().ok() };
-        Self { key: TypeId::of::<T>(), slot: Arc::new(Slot { value: Some(value), close, closer }) }
+        Self { key: TypeKey::of::<T>(instance), slot: Arc::new(Slot { value: Some(value), close, closer }) }
     }
 
     /// Returns the instance, if its type is `T`.
@@ -124,7 +147,7 @@ impl Instances {
     }
 
     /// Returns the instance of a toolset that the call declares.
-    pub(crate) fn get(&self, key: TypeId) -> Option<Opened> {
+    pub(crate) fn get(&self, key: TypeKey) -> Option<Opened> {
         self.0.get()?.declared.iter().find(|opened| opened.key == key).cloned()
     }
 

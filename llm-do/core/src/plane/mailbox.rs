@@ -220,7 +220,7 @@ impl Drop for OpenMailbox {
 }
 
 /// The messages to the worker of one call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Mail {
     mailbox: Arc<Mailbox>,
     call: u64,
@@ -253,6 +253,11 @@ impl Mail {
         messages
     }
 
+    /// Waits until there is a message to the worker.
+    pub(crate) async fn arrived(&self) {
+        self.until(|state| state.pending.iter().any(|message| state.is_for(message, self.call))).await;
+    }
+
     /// Returns whether a message to the worker interrupts it.
     pub(crate) fn has_interruption(&self) -> bool {
         self.mailbox.lock().has_interruption(self.call)
@@ -260,11 +265,15 @@ impl Mail {
 
     /// Waits until a message interrupts the worker.
     pub(crate) async fn interrupted(&self) {
+        self.until(|state| state.has_interruption(self.call)).await;
+    }
+
+    async fn until(&self, holds: impl Fn(&State) -> bool) {
         loop {
             let mut changed = pin!(self.mailbox.changed.notified());
             // Registered before the look, so that no message that comes in between is missed.
             changed.as_mut().enable();
-            if self.has_interruption() {
+            if holds(&self.mailbox.lock()) {
                 return;
             }
             changed.await;

@@ -1,6 +1,7 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
 mod application;
+mod background;
 #[cfg(feature = "script")]
 mod code_workers;
 mod contents;
@@ -31,7 +32,7 @@ use llm_do_worker_file::did_you_mean;
 pub use self::application::Application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
-pub(crate) use self::effects::{EffectLayer, weakens};
+pub(crate) use self::effects::{EffectLayer, adds_tools, weakens};
 pub use self::error::RegistryError;
 pub use self::group::Group;
 pub(crate) use self::group::is_of;
@@ -48,7 +49,7 @@ use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::StateKey;
 use crate::plane::declared::Declared;
-use crate::plane::definition::ToolsetDef;
+use crate::plane::definition::{InstanceDef, ToolsetDef};
 
 /// The tools, workers, entries and toolsets that are linked into the program.
 ///
@@ -61,6 +62,8 @@ pub struct Registry {
     toolsets: BTreeMap<&'static str, ToolsetDef>,
     /// The toolsets that are known only at run time, by name.
     groups: BTreeMap<Arc<str>, Group>,
+    /// Whether the settings of the session add tools of the provider to the requests of each worker.
+    adds_tools: bool,
     /// The items in files of other programs that the registry leaves out.
     left_out: Vec<LeftOut>,
     /// Warnings about parts of files of other programs without an effect here.
@@ -95,6 +98,7 @@ impl Registry {
         let left_out = std::mem::take(&mut contents.left_out);
         let effects = std::mem::take(&mut contents.effects);
         let hybrids = std::mem::take(&mut contents.hybrids);
+        let adds_tools = contents.adds_tools;
         let linked = defs
             .iter()
             .map(|def| (Arc::new(Registered::from_definition(def)), def.declaration.map(DeclarationSource::from)));
@@ -104,7 +108,7 @@ impl Registry {
             declarations,
             &toolsets,
             groups,
-            (effects.as_slice(), hybrids.as_slice()),
+            (effects.as_slice(), hybrids.as_slice(), adds_tools),
             (left_out, faults),
         )?;
         registry.warnings.splice(0..0, warnings);
@@ -116,7 +120,7 @@ impl Registry {
         declarations: Vec<Option<DeclarationSource>>,
         toolsets: &[ToolsetDef],
         groups: Vec<Group>,
-        (effects, hybrids): (&[EffectLayer], &[(String, String)]),
+        (effects, hybrids, adds_tools): (&[EffectLayer], &[(String, String)], bool),
         (left_out, mut faults): (Vec<LeftOut>, Vec<String>),
     ) -> Result<Self, RegistryError> {
         let mut warnings = Vec::new();
@@ -140,8 +144,8 @@ impl Registry {
             item.instances = instances;
         }
         effects::declare(effects, &mut items, &toolsets, &groups);
-        effects::derive(&mut items, hybrids);
-        faults.extend(items.values().filter_map(|item| effects::fault(item, &items, hybrids)));
+        effects::derive(&mut items, hybrids, adds_tools);
+        faults.extend(items.values().filter_map(|item| effects::fault(item, &items, hybrids, adds_tools)));
         #[cfg(feature = "script")]
         scripts::link(&mut items, &mut faults);
         #[cfg(feature = "script")]
@@ -151,6 +155,7 @@ impl Registry {
             format!("`{}` ({}): `code` needs the feature `script` of `llm-do`", item.name(), item.location())
         }));
         faults.extend(reconcile::faults(&items));
+        faults.extend(items.values().filter_map(|item| background::fault(item)));
         let tools = items;
         #[cfg(feature = "mcp-snapshots")]
         faults.extend(snapshots::faults(&tools));
@@ -160,7 +165,7 @@ impl Registry {
         if !faults.is_empty() {
             return Err(RegistryError { faults });
         }
-        Ok(Self { tools, by_name, toolsets, groups, left_out, warnings })
+        Ok(Self { tools, by_name, toolsets, groups, adds_tools, left_out, warnings })
     }
 
     /// Builds a worker for one call; it may call only what its caller may call.
@@ -213,8 +218,9 @@ impl Registry {
         let tools = names.resolve(&worker, &by_name(&spec.toolsets), &mut faults);
         worker.instances = names.instances(&tools);
         worker.declared = Some(Arc::new(names.declared(tools)));
-        worker.effect = effects::of_item(&worker, &self.tools);
-        faults.extend(effects::fault(&worker, &self.tools, &[]));
+        worker.effect = effects::of_item(&worker, &self.tools, self.adds_tools);
+        faults.extend(effects::fault(&worker, &self.tools, &[], self.adds_tools));
+        faults.extend(background::fault(&worker));
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 
@@ -318,7 +324,7 @@ impl Registry {
     /// Lists the state that registered items take and that `has` does not find, with the items.
     pub(crate) fn missing_state(&self, has: impl Fn(StateKey) -> bool) -> Vec<String> {
         let mut missing: Vec<(StateKey, Vec<String>)> = Vec::new();
-        for tool in self.iter() {
+        for tool in self.iter().filter(|tool| !self.serves_as_pattern(tool)) {
             for key in tool.state().into_iter().filter(|key| !has(*key)) {
                 let name = format!("`{}`", tool.name());
                 match missing.iter_mut().find(|(known, _)| known.id == key.id) {
@@ -327,13 +333,29 @@ impl Registry {
                 }
             }
         }
-        missing.sort_by_key(|(key, _)| (key.written, key.full_name));
-        let is_shared = |key: &StateKey| missing.iter().filter(|(other, _)| other.written == key.written).count() > 1;
+        missing.sort_by_key(|(key, _)| (key.written, key.full_name, key.id.instance));
+        let is_namesake =
+            |key: &StateKey, other: &StateKey| other.written == key.written && other.full_name != key.full_name;
         let describe = |(key, tools): &(StateKey, Vec<String>)| {
             // Types in different modules may have the same name.
-            let full_name = if is_shared(key) { format!(" (`{}`)", key.full_name) } else { String::new() };
-            format!("`{}`{full_name} for {}", key.written, tools.join(", "))
+            let is_shared = missing.iter().any(|(other, _)| is_namesake(key, other));
+            let full_name = if is_shared { format!(" (`{}`)", key.full_name) } else { String::new() };
+            let of_instance = |name| format!(" of the instance `{name}`, with `state_for::<{name}>(..)`,");
+            let instance = key.id.instance.map(of_instance).unwrap_or_default();
+            format!("`{}`{full_name}{instance} for {}", key.written, tools.join(", "))
         };
         missing.iter().map(describe).collect()
+    }
+
+    /// Returns whether a tool only serves as the pattern for those of named instances: it has its own state only if
+    /// something declares it.
+    fn serves_as_pattern(&self, tool: &Registered) -> bool {
+        let Some(own) = tool.receiver.filter(|own| own.name.is_none()) else { return false };
+        let is_of_instance = |of: InstanceDef| of.name.is_some() && of.type_key() == own.type_key();
+        let has_instance = |item: &Arc<Registered>| item.receiver.is_some_and(is_of_instance);
+        let declares = |item: &Arc<Registered>| {
+            item.declared.iter().flat_map(|declared| declared.iter()).any(|declared| declared.tool == tool.name)
+        };
+        self.iter().any(has_instance) && !self.iter().any(declares)
     }
 }

@@ -52,7 +52,7 @@ pub(crate) struct Script {
     pub(crate) name: String,
     /// Its file, for faults.
     pub(crate) file: String,
-    text: String,
+    pub(crate) text: String,
     pub(crate) description: String,
     /// The schema of its arguments.
     pub(crate) parameters: Value,

@@ -1,5 +1,7 @@
 //! Runs a worker: sends requests to its model until the model returns the output.
 
+mod background;
+mod batch;
 mod calls;
 mod content;
 mod guarded;
@@ -25,6 +27,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
+pub(crate) use self::background::ModelCalls;
+use self::batch::BatchPlace;
 pub(crate) use self::content::ShownMessages;
 pub(crate) use self::messages::{PartialAnswer, mail_of};
 pub(crate) use self::output::Output;
@@ -87,6 +91,8 @@ pub(crate) struct WorkerRun {
     pub(crate) overhead: OnceLock<usize>,
     /// What the server of the model reports of its window, once it was asked.
     pub(crate) asked_window: OnceLock<Option<ContextWindow>>,
+    /// The calls of its model in the background; `None` if it may start none.
+    pub(crate) background: Option<Arc<ModelCalls>>,
 }
 
 /// The parts of a request that guards may change.
@@ -120,6 +126,7 @@ impl Drop for SavedTurns {
         let Some(conversation) = &self.worker.conversation else { return };
         self.turns.interrupt(std::mem::take(&mut self.finished));
         self.turns.add_user_messages(&self.worker.ctx.frame().take_user_messages());
+        self.turns.add_parts(self.worker.lost_calls());
         let kept = self.turns.kept();
         conversation.save(self.turns.take_messages(), kept, self.worker.ctx.labels_to_keep());
     }
@@ -152,14 +159,24 @@ impl WorkerRun {
 
     /// Runs turns from `prompt` to the output, continuing the conversation.
     pub(crate) fn run(mut self, prompt: Prompt, limits: Limits) -> impl Future<Output = Result<ToolReturn, CallError>> {
-        if let Some(output) = self.output.tool() {
-            self.tools = self.tools.iter().chain([output]).cloned().collect();
+        let own: Vec<_> = self.wait_tool().into_iter().chain(self.output.tool().cloned()).collect();
+        if !own.is_empty() {
+            self.tools = self.tools.iter().cloned().chain(own).collect();
         }
         // Moved into an `Arc` before the first turn, which keeps the future small.
         Arc::new(self).run_turns(prompt, limits)
     }
 
     async fn run_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
+        let Some(background) = self.background.clone() else { return self.take_turns(prompt, limits).await };
+        tokio::select! {
+            biased;
+            result = Box::pin(Arc::clone(&self).take_turns(prompt, limits)) => result,
+            error = background.failed(|error| !self.is_returned(error)) => Err(error),
+        }
+    }
+
+    async fn take_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root(), &self.attachments).await.map_err(fail)?;
         let known = self.conversation.as_ref().and_then(|saved| saved.labels());
@@ -180,10 +197,11 @@ impl WorkerRun {
         let (finished, worker) = (Vec::new(), Arc::clone(&self));
         let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
         saved.turns.add_loaded(loaded);
+        self.warn_of_early_deadline();
         let _takes_messages = self.take_messages();
         loop {
             let made = saved.made.take();
-            self.join_messages(&mut saved.turns, made).await?;
+            self.join_new(&mut saved.turns, made).await?;
             match saved.turns.step() {
                 Step::Request(_) => saved.is_replay = self.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {
@@ -287,9 +305,9 @@ impl WorkerRun {
         let run = Arc::clone(self);
         let (sent, answers, reserving) = (parts.clone(), turns.turn(), Arc::clone(&reserved));
         let repeats = turns.retries();
-        let local = async move { run.send(sent, answers, repeats, reserving).await };
+        let local = move |step| async move { run.send(sent, answers, repeats, reserving, step).await };
         let input = || self.input(turns, &parts);
-        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, |_| local));
+        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local));
         // Without a journal, cancellation drops this future with its call. A journal may run it in another task.
         let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
         self.count_finished(&reserved, answer.as_ref().map(|answer| &answer.value));
@@ -346,11 +364,13 @@ impl WorkerRun {
         parts: &RequestParts,
         answers: u32,
         progress: &mut StreamProgress,
+        place: &BatchPlace<'_>,
     ) -> Result<Response, CallError> {
         self.begin_pieces();
         let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
-        let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))
+        let settings = self.settings_of(parts);
+        let request = Request::new(&[], settings)
             .transcript(&parts.messages)
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&parts.tools)
@@ -361,6 +381,16 @@ impl WorkerRun {
             .output(self.output.schema())
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);
+        if settings.is_batch()
+            && let Some(batched) = self.model.batch(request).map_err(failed)?
+        {
+            // Boxed, since few requests are in a batch.
+            let response = Box::pin(self.answer_in_batch(batched, place)).await?;
+            if self.streaming || self.guards.is_none() {
+                self.show_pieces(&response);
+            }
+            return Ok(response);
+        }
         if self.streaming {
             self.partial.clear();
             let stream = self.model.stream(request).await.map_err(failed)?;
@@ -371,6 +401,11 @@ impl WorkerRun {
             self.show_pieces(&response);
         }
         Ok(response)
+    }
+
+    /// Returns the settings of a request, which guards may have replaced.
+    fn settings_of<'a>(&'a self, parts: &'a RequestParts) -> &'a Settings {
+        parts.settings.as_deref().unwrap_or(&self.settings)
     }
 
     fn failed(&self, source: ProviderError) -> CallError {

@@ -1,6 +1,7 @@
 //! The page of a service: runs are started, watched and decided on it.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
@@ -12,7 +13,7 @@ use super::tab::Tab;
 pub(super) struct Service {
     process: Child,
     pub(super) url: String,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Service {
@@ -23,13 +24,25 @@ impl Service {
     /// Starts it with these variables.
     pub(super) fn start_in(variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_served"));
-        command.envs(variables.iter().copied());
-        let mut process = command.arg(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut address = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        Self { process, url: format!("http://{}", address.trim()), _folder: folder }
+        let (process, url) = serve(folder.path(), variables);
+        Self { process, url, folder }
     }
+
+    /// Waits until its process has ended by itself, and serves the same runs at another address.
+    fn serve_again(&mut self) {
+        self.process.wait().unwrap();
+        (self.process, self.url) = serve(self.folder.path(), &[]);
+    }
+}
+
+/// Serves the runs in a folder; returns the process and its address.
+fn serve(folder: &Path, variables: &[(&str, &str)]) -> (Child, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_served"));
+    command.envs(variables.iter().copied());
+    let mut process = command.arg(folder).stdout(Stdio::piped()).spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    (process, format!("http://{}", address.trim()))
 }
 
 impl Drop for Service {
@@ -183,4 +196,37 @@ fn on_a_phone_the_details_of_a_call_can_be_closed() {
          document.elementFromPoint(left + 20, top + 10).click()",
     );
     tab.wait_for("!document.body.classList.contains('reading')");
+}
+
+#[test]
+fn a_call_that_may_have_happened_is_settled_on_the_page_and_its_run_goes_on() {
+    let mut service = Service::start();
+    let Some(tab) = Tab::open(&service.url, "/?view=start&entry=crash") else { return };
+    tab.wait_for("document.querySelector('#argument-pays') !== null");
+    tab.0.execute("document.querySelector('#argument-pays').click()");
+    tab.click("Start");
+    tab.wait_for("location.search.startsWith('?run=')");
+    let run = tab.0.execute("return new URLSearchParams(location.search).get('run')").as_str().unwrap().to_owned();
+    // Its process ends after the effect, and before the record of it.
+    std::fs::write(service.folder.path().join("go"), "").unwrap();
+    service.serve_again();
+    tab.0.go(&format!("{}/?run={run}", service.url));
+    tab.wait_for("document.querySelector('.wait-card') !== null");
+    tab.click("Cancel");
+    tab.reaches("cancelled");
+    tab.wait_for("document.querySelector('#run-unknown')?.textContent.includes('crash_paying') === true");
+
+    let happened = "It has happened, with this result";
+    tab.fill("#run-unknown textarea", "paid");
+    tab.click(happened);
+    tab.wait_for("document.querySelector('#run-unknown .error').textContent.startsWith('Not JSON') === true");
+    tab.fill("#run-unknown textarea", r#""paid by hand""#);
+    tab.click(happened);
+    tab.wait_for("document.querySelector('#run-unknown')?.textContent.includes('settled: it has happened') === true");
+    assert_eq!(tab.0.execute("return document.querySelectorAll('#run-unknown button').length"), 0);
+    tab.click("Resume");
+    tab.reaches("succeeded");
+    assert!(tab.text("#run-result").contains("paid by hand"), "{}", tab.text("#run-result"));
+    let effects = std::fs::read_to_string(service.folder.path().join("effects")).unwrap();
+    assert_eq!(effects.lines().count(), 1, "it is not made again: {effects}");
 }

@@ -86,6 +86,7 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
         row("flow", "lenient", json!("lenient")),
         row("end_on_denial", "true", json!(true)),
         row("max_depth", "3", json!(3)),
+        row("max_concurrent_calls", "4", json!(4)),
         row("limit_requests", "10", json!(10)),
         row("limit_tokens", "1000", json!(1000)),
         row("limit_cost", "0.5", json!("$0.50")),
@@ -96,6 +97,7 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
         row("verbose", "2", json!(2)),
         row("output", "jsonl", json!("jsonl")),
         row("content", "true", json!(true)),
+        row("batch", "true", json!(true)),
     ]
 }
 
@@ -134,23 +136,34 @@ fn the_settings_are_shown_as_a_table() {
     let show = ["config", "show", "--approve-all", "-v", "--max-depth", "2"];
     let out = place.run_in(&[("LLM_DO_MODEL", "echo:m"), ("LLM_DO_CHATS", "chats")], &show).output();
     let expected = "\
-model           echo:m       LLM_DO_MODEL
-approval_mode   approve_all  --approve-all
-flow            by policy    default
-end_on_denial   false        default
-max_depth       2            --max-depth
-limit_requests  unlimited    default
-limit_tokens    unlimited    default
-limit_cost      unlimited    default
-timeout         90s          .llm-do/config.yaml:2
-policy          none         default
-worker_dir      none         default
-chats           chats        LLM_DO_CHATS
-verbose         1            --verbose
-output          text         default
-content         false        default
+model                 echo:m       LLM_DO_MODEL
+approval_mode         approve_all  --approve-all
+flow                  by policy    default
+end_on_denial         false        default
+max_depth             2            --max-depth
+max_concurrent_calls  16           default
+limit_requests        unlimited    default
+limit_tokens          unlimited    default
+limit_cost            unlimited    default
+timeout               90s          .llm-do/config.yaml:2
+policy                none         default
+worker_dir            none         default
+chats                 chats        LLM_DO_CHATS
+verbose               1            --verbose
+output                text         default
+content               false        default
+batch                 false        default
 ";
     assert_eq!(out, expected);
+}
+
+#[test]
+fn at_least_one_call_of_a_turn_runs() {
+    let place = Place::new(&[("main.worker", GREETER)]);
+    let variable = "LLM_DO_MAX_CONCURRENT_CALLS";
+    let fault = format!("`{variable}`: expected a whole number from 1 to {}, found `0`", usize::MAX);
+    place.run_in(&[(variable, "0")], &SHOW).fails(2, &fault);
+    place.run(&["config", "show", "--max-concurrent-calls", "0"]).fails(2, "--max-concurrent-calls");
 }
 
 #[test]

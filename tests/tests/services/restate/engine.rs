@@ -1,6 +1,7 @@
 //! A server of Restate, and workers of it in this process.
 
 use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -136,7 +137,7 @@ pub(super) struct Worker {
     http: reqwest::Client,
     ingress: String,
     admin: String,
-    address: std::net::SocketAddr,
+    address: SocketAddr,
     shutdown: CancellationToken,
     serving: tokio::task::JoinHandle<()>,
 }
@@ -144,15 +145,24 @@ pub(super) struct Worker {
 impl Worker {
     /// Serves a runtime as the service `name`; `None` if no engine is installed.
     pub(super) async fn serve(name: &str, runtime: Runtime) -> Option<Self> {
-        let (ingress, admin) = shared()?.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (http, shutdown, serving) = (reqwest::Client::new(), CancellationToken::new(), tokio::spawn(async {}));
-        let mut worker = Self { name: name.to_owned(), http, ingress, admin, address, shutdown, serving };
+        let mut worker = Self::client(name, listener.local_addr().unwrap())?;
         worker.serve_on(listener, runtime);
-        let service = format!("{}/services/{name}", worker.admin);
-        wait_for(async || worker.http.get(&service).send().await.is_ok_and(|found| found.status().is_success())).await;
+        worker.is_registered().await;
         Some(worker)
+    }
+
+    /// Returns a client of the service `name`, which is served at this address; `None` if no engine is installed.
+    pub(super) fn client(name: &str, address: SocketAddr) -> Option<Self> {
+        let (ingress, admin) = shared()?.clone();
+        let (http, shutdown, serving) = (reqwest::Client::new(), CancellationToken::new(), tokio::spawn(async {}));
+        Some(Self { name: name.to_owned(), http, ingress, admin, address, shutdown, serving })
+    }
+
+    /// Waits until the engine knows the service.
+    pub(super) async fn is_registered(&self) {
+        let service = format!("{}/services/{}", self.admin, self.name);
+        wait_for(async || self.http.get(&service).send().await.is_ok_and(|found| found.status().is_success())).await;
     }
 
     fn serve_on(&mut self, listener: TcpListener, runtime: Runtime) {

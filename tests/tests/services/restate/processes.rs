@@ -47,6 +47,11 @@ impl Workers {
         self.processes[n] = Some(spawn(&mut command));
     }
 
+    /// Returns whether a worker has ended by itself.
+    pub(super) fn has_ended(&mut self, n: usize) -> bool {
+        self.processes[n].as_mut().is_none_or(|process| process.try_wait().unwrap().is_some())
+    }
+
     pub(super) fn kill(&mut self, n: usize) {
         if let Some(mut process) = self.processes[n].take() {
             process.kill().unwrap();

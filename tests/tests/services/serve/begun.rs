@@ -304,7 +304,13 @@ async fn a_call_is_settled_on_the_command_line_and_the_run_goes_on() {
         let text = runs(&setup, &["show", &id]);
         assert!(text.contains("wire_money") && text.contains(step), "{text}");
         let settle = || runs(&setup, &[&["settle", &id, step][..], options].concat());
+        let seen = async || {
+            let (_, run) = send(&server, DECIDER, Method::GET, &format!("/runs/{id}"), json!(null)).await;
+            run["unknown"][0]["settled"].clone()
+        };
+        assert_eq!(seen().await, json!(null));
         let settled = settle();
+        assert_ne!(seen().await, json!(null), "what another process has written is shown");
         assert!(settled.starts_with("settled; resume the run"), "{settled}");
         let again = settle();
         assert!(again.contains("it is settled already"), "{again}");

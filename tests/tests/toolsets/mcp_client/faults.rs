@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use llm_do::approval::Policy;
 use llm_do::mcp::{McpError, McpServer};
 use llm_do::testing::ScriptedModel;
 use llm_do::worker::WorkerSpec;
@@ -142,6 +143,20 @@ async fn only_calls_that_may_be_repeated_are_repeated() {
         let arguments = json!({ "text": script.path("counted"), "size": 2 });
         assert_eq!(call(&runtime, "count", arguments).await.is_ok(), calls == 2, "{effect:?}");
         assert_eq!(script.lines("counted").len(), calls, "{effect:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_policy_decides_which_calls_are_repeated() {
+    for (of_server, of_policy, calls) in
+        [(Effect::Undeclared, Effect::ReadOnly, 2), (Effect::Idempotent, Effect::Destructive, 1)]
+    {
+        let script = Script::new(&[]);
+        let server = script.server().tool_effect("count", of_server);
+        let runtime = builder(server).policy(Policy::new().effect("mcp__s__count", of_policy)).build().unwrap();
+        let arguments = json!({ "text": script.path("counted"), "size": 2 });
+        assert_eq!(call(&runtime, "count", arguments).await.is_ok(), calls == 2, "{of_policy:?}");
+        assert_eq!(script.lines("counted").len(), calls, "{of_policy:?}");
     }
 }
 

@@ -25,7 +25,7 @@ fn read_file(
 }
 
 /// Joins words.
-#[tool(name = "join-words", args = JoinWords, effect = idempotent, max_result = 5_000, inline, description = "Join some words.")]
+#[tool(name = "join-words", args = JoinWords, effect = idempotent, max_result = 5_000, background, inline, description = "Join some words.")]
 #[must_use]
 pub fn join(
     words: &[String],

@@ -55,6 +55,9 @@ impl Database {
 toolset! {
     /// Everything.
     pub everything = [prefixed("db_", Database)];
+
+    /// The archive.
+    pub archive(approval = ask) = instance(Database);
 }
 
 /// Report.
@@ -66,10 +69,11 @@ pub async fn report(input: String) -> String;
 /// # Errors
 ///
 /// Returns an error if it fails.
-#[entry(toolsets = [everything, report])]
+#[entry(toolsets = [everything, report, prefixed("old_", archive)])]
 pub async fn work(ctx: &CallContext<work>) -> Result<usize, CallError> {
     ctx.call(insert_row { row: "a".into() }).await?;
     ctx.call(report { input: String::new() }).await?;
+    ctx.call(archive::of(insert_row { row: "a".into() })).await?;
     ctx.call(CountRows::default()).await
 }
 

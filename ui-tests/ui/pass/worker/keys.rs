@@ -52,6 +52,7 @@ mod more {
     retries = 0,
     limits = few().tool_calls(3),
     max_result = 1 << 12,
+    background,
     attachments = llm_do::prompt::AttachmentPolicy::new().count(TURNS).types(["image/*"]),
     timeout = SHORT.saturating_mul(TURNS),
     description = "Answer any question.",

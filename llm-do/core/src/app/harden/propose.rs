@@ -21,7 +21,8 @@ pub use self::score::Score;
 use self::search::ScriptSearch;
 pub use self::split::Contradiction;
 use self::split::Split;
-use super::Cases;
+use super::signature::parameters;
+use super::{Cases, Gate};
 use crate::base::agreement::Agreement;
 use crate::base::error::BoxError;
 use crate::declare::tool::Effect;
@@ -43,7 +44,8 @@ const ATTEMPTS: u32 = 5;
 /// three are held back. Each script is checked like any script, and runs on the cases without a journal: approvals are
 /// denied, it can call only tools of the worker that are `effect = read_only`, and it cannot request a model. Faults,
 /// and shown cases in which it does not agree, are returned to the model. The script with the highest number of
-/// agreements minus disagreements on the selecting cases is chosen, and then measured on the held-back cases.
+/// agreements minus disagreements on the selecting cases is chosen, then measured on the held-back cases, and accepted if its agreement there
+/// passes the [gate](Self::gate). Cases with the same identifier, such as a customer, are in one part.
 ///
 /// The requests to the model come from a worker `harden_propose`, so guards of the builder see them and may redact
 /// recorded data.
@@ -51,7 +53,7 @@ const ATTEMPTS: u32 = 5;
 /// # Examples
 ///
 /// ```standalone_crate
-/// use llm_do::harden::{Cases, Proposer};
+/// use llm_do::harden::{Cases, Gate, Proposer};
 /// use llm_do::prelude::*;
 /// use llm_do::journal::MemoryJournal;
 /// # use llm_do::json;
@@ -81,12 +83,14 @@ const ATTEMPTS: u32 = 5;
 /// #     "def age_script(note: str) -> int:\n    \"\"\"Return the age.\"\"\"\n    return int(note.split()[-1])\n",
 /// # ));
 /// # let runtime = runtime.build()?;
-/// let notes = ["Ann", "Bob", "Cid", "Dan", "Eve", "Fay", "Gus"].map(|name| format!("{name} is 30"));
-/// runtime.run(ages { notes: notes.to_vec() }).await?;
+/// let notes = (1..=30).map(|number| format!("Person {number} is 30")).collect();
+/// runtime.run(ages { notes }).await?;
 /// let mut cases = Cases::of("age");
 /// cases.add(journal.records());
 ///
-/// let proposal = Proposer::new("age").attempts(1).propose(builder, &cases).await?;
+/// // So few cases show little.
+/// let gate = Gate::new().agreement(0.01);
+/// let proposal = Proposer::new("age").attempts(1).gate(gate).propose(builder, &cases).await?;
 /// assert!(proposal.script.unwrap().contains("def age_script(note: str) -> int:"));
 /// println!("{}", proposal.report);
 /// # Ok(())
@@ -101,6 +105,7 @@ pub struct Proposer {
     budget: Option<Money>,
     attempts: u32,
     agreement: Agreement,
+    gate: Gate,
     /// The interpreter program; `None` for this program.
     interpreter: Option<PathBuf>,
 }
@@ -109,7 +114,7 @@ pub struct Proposer {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proposal {
-    /// The text of the script; `None` if none was good enough.
+    /// The text of the script; `None` if none was good enough: [`ProposalReport::refused`] has one that the gate refused.
     pub script: Option<String>,
     /// A Rust function as a starting point, with the worker's signature: it has the script as a comment, and calls the
     /// worker.
@@ -170,6 +175,7 @@ impl Proposer {
             budget: None,
             attempts: ATTEMPTS,
             agreement: Agreement::new(),
+            gate: Gate::new(),
             interpreter: None,
         }
     }
@@ -199,6 +205,11 @@ impl Proposer {
     /// Sets how results are compared. Default: all fields.
     pub fn agreement(self, agreement: Agreement) -> Self {
         Self { agreement, ..self }
+    }
+
+    /// Sets the evidence that a script needs. Default: that of [`Gate::new`].
+    pub fn gate(self, gate: Gate) -> Self {
+        Self { gate, ..self }
     }
 
     /// Sets the program that is started to run the scripts; it must first call
@@ -292,7 +303,7 @@ struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     fn new(name: &'a str, worker: &'a Registered, registry: &Registry) -> Result<Self, ProposeError> {
-        let parameters = Arc::new(candidate::parameters(worker));
+        let parameters = Arc::new(parameters(worker));
         let own = ScriptCallee { shown: name.into(), parameters, ..worker.as_callee(&worker.name) };
         let tools = candidate::allowed(registry, worker).into_iter().map(|tool| tool.as_callee(&tool.name)).collect();
         Ok(Self {

@@ -16,12 +16,12 @@ use super::manifest::{EntryKey, Manifest};
 use super::report::shown;
 use super::skills::{READ_SKILL, Skill, catalogue};
 use super::tool_file::{self, ToolFile};
-use super::{Project, Report, manifest, mcp, policy, script};
+use super::{Project, Report, learned, manifest, mcp, policy, script};
 use crate::base::open_file::folder_or_current;
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
 use crate::observe::event::ItemKind;
-use crate::plane::definition::{DeclaredRule, ToolDef};
+use crate::plane::definition::{DeclaredRule, ToolDef, linked_items};
 use crate::plane::registry::Origin;
 
 /// The name of the manifest.
@@ -79,6 +79,7 @@ fn contents(path: &Path, root: &Path, manifest: Option<PathBuf>, report: &mut Re
     reader.servers();
     let main = reader.workers(&found, given.as_ref());
     reader.scripts(&found);
+    reader.learned(&found);
     reader.subagents(&found);
     reader.finish(given, main);
 }
@@ -167,6 +168,18 @@ impl<'a> ProjectReader<'a> {
         }
     }
 
+    /// Reads the learned files that no tool file names.
+    fn learned(&mut self, files: &Files) {
+        for path in &files.learned {
+            if self.project.learned.iter().any(|(learned, _)| learned.path == *path) {
+                continue;
+            }
+            if let Some(read) = learned::read(path, self.report) {
+                self.project.learned.push(read);
+            }
+        }
+    }
+
     /// Returns the paths of the worker files that the manifest lists.
     fn listed(&mut self, listed: &[Located<String>]) -> Vec<PathBuf> {
         let mut paths = Vec::new();
@@ -192,6 +205,10 @@ impl<'a> ProjectReader<'a> {
                     return None;
                 }
                 ToolFile::Worker(read) => *read,
+                ToolFile::Learned(learned, origin) => {
+                    self.project.learned.push((*learned, origin));
+                    return None;
+                }
                 ToolFile::Script(script, origin) => {
                     self.project.scripts.push((*script, origin));
                     return None;
@@ -309,7 +326,7 @@ impl<'a> ProjectReader<'a> {
             name.value.clone_from(registered);
         }
         let of_files = self.project.workers.iter().map(|(spec, _)| spec.name());
-        let linked = inventory::iter::<ToolDef>.into_iter().map(|def| def.name);
+        let linked = linked_items().map(|def| def.name);
         let known: Vec<_> = if is_function { linked.collect() } else { of_files.chain(linked).collect() };
         if known.contains(&name.value.as_str()) {
             self.check_arguments(&name, arguments.as_ref());
@@ -337,7 +354,7 @@ impl<'a> ProjectReader<'a> {
 
 /// Returns whether a name belongs to a linked tool whose calls need approval by default.
 fn is_changing_tool(name: &str) -> bool {
-    let def = inventory::iter::<ToolDef>.into_iter().find(|def| def.name == name);
+    let def = linked_items().find(|def| def.name == name);
     let is_read_only = |def: &ToolDef| def.effect == Effect::ReadOnly && def.approval != Some(DeclaredRule::Ask);
     def.is_some_and(|def| def.kind == ItemKind::Tool && !is_read_only(def))
 }

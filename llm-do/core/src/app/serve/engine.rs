@@ -2,6 +2,7 @@
 
 pub(super) mod active;
 mod drive;
+mod ended;
 #[cfg(feature = "restate")]
 mod follow;
 mod messages;
@@ -18,6 +19,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tokio_util::task::TaskTracker;
 
 use self::active::ActiveRuns;
+pub(super) use self::ended::EndedRuns;
 use super::access::Client;
 use super::health::Health;
 use super::http::Streams;
@@ -47,6 +49,7 @@ pub(super) struct Shared {
     pub(super) shutdown: CancellationToken,
     pub(super) health: Health,
     pub(super) streams: Streams,
+    pub(super) ended: EndedRuns,
     /// The engine of the runs, if they are not run here.
     #[cfg(feature = "restate")]
     pub(super) engine: Option<super::restate::EngineWatch>,
@@ -136,11 +139,6 @@ impl Shared {
     #[expect(clippy::unused_self, reason = "the same as with the feature")]
     pub(super) fn is_elsewhere(&self) -> bool {
         false
-    }
-
-    /// Returns the records of a run.
-    pub(super) async fn records(&self, run: &str) -> Result<Vec<Record>, JournalError> {
-        self.journal.records(run).await
     }
 
     /// Returns the records of a run that lives in Restate.

@@ -192,6 +192,13 @@ const OPERATIONS: &[Operation] = &[
         Role::Watch,
         "EntryList",
     ),
+    get(
+        "/hybrids",
+        "list_hybrids",
+        "Lists the hybrids with a guarantee: what their comparisons show, and what code answered and saved.",
+        Role::Administer,
+        "HybridList",
+    ),
     Operation {
         answer: OperationAnswer::Text("application/openmetrics-text"),
         ..get("/metrics", "metrics", "Returns figures in the format of Prometheus.", Role::Administer, "")

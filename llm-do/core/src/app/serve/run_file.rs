@@ -56,7 +56,7 @@ impl RunFile {
         let view = http::RunView::new(run, waits);
         let view = if has_no_result {
             // As over HTTP: the run's error may be that they cannot be read.
-            let unknown = unknown_calls(&self.0.records(id).unwrap_or_default()).await;
+            let unknown = unknown_calls(&self.0.outlines(id).unwrap_or_default()).await;
             view.with_effects(self.0.effects(id)?).with_unknown(unknown)
         } else {
             view

@@ -21,6 +21,8 @@ macro_rules! short_names {
             type Answer<T: crate::declare::toolset::Keyed> = <$of as crate::declare::toolset::Includes>::Answer<T>;
             type Effects<Kept: crate::declare::toolset::Includes, D: crate::declare::toolset::Depth> =
                 <$of as crate::declare::toolset::Includes>::Effects<Kept, D>;
+            type Inside<I: crate::declare::toolset::NamedInstance> =
+                <$of as crate::declare::toolset::Includes>::Inside<I>;
         }
 
         inventory::submit! {

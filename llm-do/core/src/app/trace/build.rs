@@ -33,9 +33,12 @@ impl Builder {
         self.end_model_wait(place, event);
         let call = &mut self.trace.calls[place];
         match &event.kind {
-            EventKind::CallStarted { what, by, arguments, .. } => {
+            EventKind::CallStarted { what, by, arguments, background, .. } => {
                 (call.what, call.by, call.arguments) = (Some(*what), Some(*by), arguments.value().into_owned());
                 call.start(event.time);
+                if *background {
+                    call.remark("in the background".to_owned());
+                }
             }
             EventKind::CallFinished { outcome, labels, attachments, note, elapsed_ms, replayed } => {
                 if call.finish(event.time, *elapsed_ms, *replayed) {

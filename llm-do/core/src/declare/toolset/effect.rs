@@ -7,6 +7,7 @@
 use std::marker::PhantomData;
 
 use super::membership::{Includes, Keyed, Yes};
+use super::named_instance::NamedInstance;
 use super::text::Text;
 use crate::declare::tool::Effect;
 
@@ -68,6 +69,21 @@ impl StrongestEffect {
         Self { outside: "", ..self }
     }
 
+    /// Returns the same effect of another tool.
+    pub(super) const fn of_tool(self, tool: &'static str) -> Self {
+        Self {
+            source: renamed(self.source, tool),
+            private: renamed(self.private, tool),
+            outside: renamed(self.outside, tool),
+            ..Self::new(tool, self.effect)
+        }
+    }
+
+    /// Returns the name of the member.
+    pub(super) const fn member(self) -> &'static str {
+        self.member
+    }
+
     const fn or(self, other: Self) -> Self {
         let stronger = if other.effect.severity() > self.effect.severity() { other } else { self };
         Self {
@@ -81,6 +97,11 @@ impl StrongestEffect {
     const fn is_of_member(&self) -> bool {
         super::text::same(self.member, self.tool)
     }
+}
+
+/// Returns the other name of a tool that was found.
+const fn renamed(found: &str, name: &'static str) -> &'static str {
+    if found.is_empty() { "" } else { name }
 }
 
 const fn first(one: &'static str, other: &'static str) -> &'static str {
@@ -174,6 +195,7 @@ enum EveryTool {}
 impl Includes for EveryTool {
     type Answer<T: Keyed> = Yes;
     type Effects<Kept: Includes, D: Depth> = NoEffects;
+    type Inside<I: NamedInstance> = Self;
 }
 
 /// Finds the strongest effect of `T` if that is a toolset: an inherent constant takes precedence.

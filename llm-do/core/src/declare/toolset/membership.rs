@@ -12,6 +12,7 @@
 use std::marker::PhantomData;
 
 use super::effect::{Depth, HasEffects, NoEffects, StrongerOf, StrongestEffect};
+use super::named_instance::{NamedInstance, OfInstance};
 
 /// Answers for each tool whether a toolset includes it.
 pub trait Includes {
@@ -21,6 +22,9 @@ pub trait Includes {
     /// The effects of its tools, without those that `Kept` does not include.
     #[doc(hidden)]
     type Effects<Kept: Includes, D: Depth>: HasEffects;
+    /// The same tools as those of an instance.
+    #[doc(hidden)]
+    type Inside<I: NamedInstance>: Includes;
 }
 
 /// A single tool with its key. Not public API.
@@ -71,6 +75,8 @@ impl Answer for No {
 pub trait Key {
     /// Whether both lists are equal: dispatches on the first digit of this one.
     type Same<Other: Key>: Answer;
+    /// This list, followed by another one.
+    type Then<Rest: Key>: Key;
     /// Whether the list is empty.
     type IsEnd: Answer;
     /// Whether the list is the digit 0 followed by `Rest`; likewise for the other digits.
@@ -99,6 +105,7 @@ macro_rules! no {
 
 impl Key for () {
     type Same<Other: Key> = Other::IsEnd;
+    type Then<Rest: Key> = Rest;
     type IsEnd = Yes;
     no!(Is0 Is1 Is2 Is3 Is4 Is5 Is6 Is7 Is8 Is9 IsA IsB IsC IsD IsE IsF);
 }
@@ -113,6 +120,7 @@ macro_rules! digits {
 
         impl<Next: Key> Key for $digit<Next> {
             type Same<Other: Key> = Other::$is<Next>;
+            type Then<Rest: Key> = $digit<Next::Then<Rest>>;
             type IsEnd = No;
             type $is<Rest: Key> = Rest::Same<Next>;
             no!($($earlier)* $($later)*);
@@ -131,6 +139,7 @@ digits!(;
 impl<Itself: Keyed> Includes for Itself {
     type Answer<T: Keyed> = <T::Key as Key>::Same<Itself::Key>;
     type Effects<Kept: Includes, D: Depth> = <Kept::Answer<Itself> as Answer>::Keep<D::Of<Itself>>;
+    type Inside<I: NamedInstance> = OfInstance<I, Itself>;
 }
 
 /// The empty list of members.
@@ -138,6 +147,7 @@ impl<Itself: Keyed> Includes for Itself {
 impl Includes for () {
     type Answer<T: Keyed> = <T::Key as Key>::IsEnd;
     type Effects<Kept: Includes, D: Depth> = NoEffects;
+    type Inside<I: NamedInstance> = Self;
 }
 
 /// A list of members, split in two.
@@ -145,6 +155,7 @@ impl Includes for () {
 impl<Left: Includes, Right: Includes> Includes for (Left, Right) {
     type Answer<T: Keyed> = <Left::Answer<T> as Answer>::OrIn<Right, T>;
     type Effects<Kept: Includes, D: Depth> = StrongerOf<Left::Effects<Kept, D>, Right::Effects<Kept, D>>;
+    type Inside<I: NamedInstance> = (Left::Inside<I>, Right::Inside<I>);
 }
 
 /// The tools that are in both `Member` and `Picks`.
@@ -155,6 +166,7 @@ pub struct Only<Member, Picks>(PhantomData<(Member, Picks)>);
 impl<Member: Includes, Picks: Includes> Includes for Only<Member, Picks> {
     type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::AndIn<Member, T>;
     type Effects<Kept: Includes, D: Depth> = Member::Effects<Only<Kept, Picks>, D>;
+    type Inside<I: NamedInstance> = Only<Member::Inside<I>, Picks::Inside<I>>;
 }
 
 /// The tools that are in `Member` but not in `Picks`.
@@ -165,6 +177,7 @@ pub struct Except<Member, Picks>(PhantomData<(Member, Picks)>);
 impl<Member: Includes, Picks: Includes> Includes for Except<Member, Picks> {
     type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::NotButIn<Member, T>;
     type Effects<Kept: Includes, D: Depth> = Member::Effects<Except<Kept, Picks>, D>;
+    type Inside<I: NamedInstance> = Except<Member::Inside<I>, Picks::Inside<I>>;
 }
 
 /// An alias of a type, for use in a bound.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::{Money, ServerSideTool, WebSearch};
 use llm_do_worker_file::{self as file, Entry, InputModel, Located, WorkerFile, tool_name};
 use serde::Serialize;
@@ -12,6 +13,9 @@ use super::{ReadWorker, json as value_of};
 use crate::base::usage::seconds;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
+
+/// The default confidence of a guarantee.
+const CONFIDENCE: f64 = 0.95;
 
 /// Converts a worker file that has no faults.
 pub(super) fn from_file(file: WorkerFile) -> ReadWorker {
@@ -59,12 +63,14 @@ fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
         ("limits", file::Value::Limits(limits)) => spec.limits = Some(decoded(limits, in_words)),
         ("max_result", file::Value::Count(bytes)) => spec.max_result = Some(bytes),
         ("attachments", file::Value::Attachments(policy)) => spec.attachments = decoded(policy, in_words),
+        ("background", file::Value::Flag(background)) => spec.background = background,
         ("timeout", file::Value::Duration(timeout)) => spec.timeout = Some(timeout),
         ("input_schema", file::Value::Json(schema)) => spec.input_schema = Some(value_of(schema)),
         ("input_model_ref", file::Value::InputModel(InputModel::Item(name))) => spec.input_of = Some(name),
         ("input_model_ref", file::Value::InputModel(InputModel::Python(_))) => {}
         ("output_schema", file::Value::Json(schema)) => spec.output_schema = Some(value_of(schema)),
         ("hybrid", file::Value::Text(tool)) => spec.hybrid = Some(tool),
+        ("guarantee", file::Value::Guarantee(keys)) => spec.guarantee = guarantee(keys),
         ("shadow", file::Value::Shadow(keys)) => spec.shadow = shadow(keys),
         (name, value) => unreachable!("the reader has no key `{name}` with the value {value:?}"),
     }
@@ -92,14 +98,29 @@ pub(super) fn keys(spec: &WorkerSpec) -> Vec<(&'static str, Value)> {
         ("limits", spec.limits.as_ref().map(|limits| json!(limits))),
         ("max_result", spec.max_result.map(|bytes| json!(bytes))),
         ("attachments", Some(json!(spec.attachments)).filter(|_| spec.attachments != default.attachments)),
+        ("background", Some(json!(true)).filter(|_| spec.background)),
         ("timeout", spec.timeout.map(in_words)),
         ("input_schema", spec.input_schema.clone()),
         ("input_model_ref", spec.input_of.as_ref().map(|name| json!(name))),
         ("output_schema", spec.output_schema.clone()),
         ("hybrid", spec.hybrid.as_ref().map(|tool| json!(tool))),
+        ("guarantee", spec.guarantee.map(|guarantee| json!(guarantee))),
         ("shadow", spec.shadow.as_ref().map(|(tool, every)| json!({ "with": tool, "every": every }))),
     ];
     keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// Converts the keys of a guarantee; `None` if a number has a fault.
+fn guarantee(keys: Vec<Entry>) -> Option<Guarantee> {
+    let (mut disagreement, mut confidence) = (None, CONFIDENCE);
+    for Entry { name, value, .. } in keys {
+        match (name, value) {
+            ("disagreement", file::Value::Number(share)) => disagreement = Some(share),
+            ("confidence", file::Value::Number(share)) => confidence = share,
+            (name, value) => unreachable!("the reader has no key `{name}` of a guarantee with the value {value:?}"),
+        }
+    }
+    Guarantee::new(disagreement?, confidence).ok()
 }
 
 /// Converts the keys of a shadow; `None` if its tool has a fault.

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
 use llm_do_worker_file::{KEYS, KeyDef, LIMITS, RESERVED_NAME, SETTINGS};
 use proptest::collection::vec;
@@ -37,9 +38,10 @@ fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
         .effect(Effect::ReadOnly)
         .effect_reason("e")
         .max_result(2_000)
-        .attachments(AttachmentPolicy::new().count(1));
+        .attachments(AttachmentPolicy::new().count(1))
+        .background();
     spec.input_of = Some("d".to_owned());
-    spec = spec.hybrid("f").shadow("f", 2);
+    spec = spec.hybrid("f").guarantee(Guarantee::new(0.02, 0.9).unwrap()).shadow("f", 2);
     let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
     // `toolsets` stands for `tools` too.
     let others = ["tools", "skills", "context", "mcp_servers"];
@@ -140,13 +142,14 @@ fn settings() -> impl Strategy<Value = Settings> {
 
 fn further_settings() -> impl Strategy<Value = Settings> {
     let levels = [ThinkingLevel::Off, ThinkingLevel::High, ThinkingLevel::Tokens(1024)];
-    let switches = (of(any::<bool>()), of(any::<bool>()));
+    let switches = (of(any::<bool>()), of(any::<bool>()), of(any::<bool>()));
     (of(number()), of(number()), of(select(levels.to_vec())), switches, of(text()), of(0..9_u64), of(value())).prop_map(
-        |(presence, frequency, thinking, (parallel, cache), tier, seconds, field)| {
+        |(presence, frequency, thinking, (parallel, cache, batch), tier, seconds, field)| {
             let mut settings = Settings::new();
             (settings.presence_penalty, settings.frequency_penalty) = (presence, frequency);
             (settings.thinking, settings.parallel_tool_calls, settings.cache_prompt) = (thinking, parallel, cache);
             (settings.service_tier, settings.timeout) = (tier, seconds.map(Duration::from_secs));
+            settings.batch = batch;
             settings.extra_body.extend(field.map(|value| ("field".to_owned(), value)));
             settings
         },
@@ -197,6 +200,7 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
         };
         spec.timeout = millis.map(|millis| Duration::from_millis(u64::from(millis) + 1));
         spec.attachments.count = millis;
+        spec.background = millis.is_some();
         spec.max_result = millis.map(|bytes| u64::from(bytes) + 1_024);
         (spec.limits, spec.input_schema, spec.output_schema) = (limits, input, output);
         spec

@@ -51,6 +51,8 @@ pub enum Caller {
 pub enum CodeAnswer {
     /// The code answered, and no model was asked.
     Answered,
+    /// The code answered, and the worker answers too, to be compared with it: its answer counts.
+    Compared,
     /// The code abstained with [`Unsure`](crate::base::error::Unsure).
     Abstained,
     /// The code failed, or returned a value that is invalid for the worker.

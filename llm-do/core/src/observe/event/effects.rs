@@ -182,7 +182,7 @@ mod tests {
 
     fn started(run: &str, call: u64, arguments: Value, effect: Option<Effect>) -> Event {
         let (what, by, arguments) = (ItemKind::Tool, Caller::Model, EventValue::from(arguments));
-        event(run, call, EventKind::CallStarted { what, by, arguments, effect })
+        event(run, call, EventKind::CallStarted { what, by, arguments, effect, background: false })
     }
 
     fn finished(run: &str, call: u64, outcome: Outcome) -> Event {

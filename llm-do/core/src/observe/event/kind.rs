@@ -40,6 +40,9 @@ pub enum EventKind {
         /// What the call itself may change; `None` for a call that only reads, or that acts only through other calls.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<Effect>,
+        /// Whether it runs in the background of its caller.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        background: bool,
     },
     /// The call reports its progress, by `ctx.progress(..)`.
     Progress {
@@ -233,6 +236,23 @@ pub enum EventKind {
         /// Whether it answered; otherwise the worker does.
         answer: CodeAnswer,
         /// Why it did not answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The [guarantee](crate::session::runtime::RuntimeBuilder::guarantee) of a hybrid began or ceased to hold: code answers the next
+    /// calls, or the worker does.
+    Guarantee {
+        /// The tool that answers first.
+        tool: String,
+        /// Whether it holds.
+        holds: bool,
+        /// The upper bound of disagreement that the comparisons showed.
+        bound: f64,
+        /// The number of comparisons.
+        comparisons: u64,
+        /// The number of comparisons that disagree.
+        disagreements: u64,
+        /// Why the evidence cannot be kept, so that the worker answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },

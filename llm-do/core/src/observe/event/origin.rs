@@ -40,7 +40,8 @@ pub enum ValueOrigin {
     /// A model wrote it into code before it had read untrusted text; only with [sources](crate::plane::approval::Policy::source).
     Literal,
     /// It is the default of the argument.
-    Default,
+    #[serde(rename = "default")]
+    ArgumentDefault,
     /// Code made the call, and nothing that was read contains the value.
     Code,
     /// The approver gave it, in place of the caller's value.
@@ -106,7 +107,7 @@ impl ValueOrigin {
     /// Returns whether the value is from the program, the user or the approver, and not from a client, a model or from what was read.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        matches!(self, Self::User | Self::Default | Self::Code | Self::Approver)
+        matches!(self, Self::User | Self::ArgumentDefault | Self::Code | Self::Approver)
     }
 }
 
@@ -116,7 +117,7 @@ impl fmt::Display for ValueOrigin {
         match self {
             Self::User => f.write_str("in your request"),
             Self::Client => f.write_str("in the client's call"),
-            Self::Default => f.write_str("the default"),
+            Self::ArgumentDefault => f.write_str("the default"),
             Self::Code => f.write_str("from the code of the program"),
             Self::Approver => f.write_str("from the approver"),
             Self::Literal => f.write_str("written by the model before it read untrusted text, not in your request"),

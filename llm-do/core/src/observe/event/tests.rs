@@ -102,7 +102,7 @@ fn rule() -> impl Strategy<Value = RuleSource> {
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    any::<[u64; 16]>().prop_map(|figures| {
+    any::<[u64; 17]>().prop_map(|figures| {
         let mut usage = Usage::of_request(figures[1], figures[2]);
         (usage.requests, usage.cached_tokens, usage.cache_write_tokens) = (figures[0], figures[3], figures[4]);
         (usage.reasoning_tokens, usage.server_side_tools) = (figures[5], figures[6]);
@@ -110,6 +110,7 @@ fn usage() -> impl Strategy<Value = Usage> {
         (usage.web_searches, usage.file_searches, usage.containers) = (figures[9], figures[10], figures[11]);
         (usage.other_charged_tools, usage.flex_requests) = (figures[12], figures[13]);
         (usage.priority_requests, usage.other_tier_requests) = (figures[14], figures[15]);
+        usage.batch_requests = figures[16];
         usage
     })
 }
@@ -170,8 +171,14 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
     match kind {
         EventKind::CallStarted { .. } => {
             let effects = [Effect::Idempotent, Effect::Destructive, Effect::Undeclared];
-            (kinds, caller(), event_value(), prop::option::of(of(effects)))
-                .prop_map(|(what, by, arguments, effect)| EventKind::CallStarted { what, by, arguments, effect })
+            (kinds, caller(), event_value(), prop::option::of(of(effects)), any::<bool>())
+                .prop_map(|(what, by, arguments, effect, background)| EventKind::CallStarted {
+                    what,
+                    by,
+                    arguments,
+                    effect,
+                    background,
+                })
                 .boxed()
         }
         EventKind::Progress { .. } => text().prop_map(|text| EventKind::Progress { text }).boxed(),
@@ -231,7 +238,10 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .prop_map(|(description, worker, points)| EventKind::Subtask { description, worker, points })
                 .boxed()
         }
-        EventKind::Shadowed { .. } | EventKind::Drifted { .. } | EventKind::Hybrid { .. } => of_hardening(kind),
+        EventKind::Shadowed { .. }
+        | EventKind::Drifted { .. }
+        | EventKind::Hybrid { .. }
+        | EventKind::Guarantee { .. } => of_hardening(kind),
         EventKind::ModelRequest { .. } => content::model_request(),
         EventKind::ModelWaiting { .. } => text().prop_map(|on| EventKind::ModelWaiting { on }).boxed(),
         EventKind::SettingWarning { .. } => (name(), text(), text())
@@ -321,11 +331,17 @@ fn of_hardening(kind: &EventKind) -> BoxedStrategy<EventKind> {
             .prop_map(|(worker, disagree, of)| EventKind::Drifted { worker, disagree, of })
             .boxed(),
         EventKind::Hybrid { .. } => {
-            let answer = of([CodeAnswer::Answered, CodeAnswer::Abstained, CodeAnswer::Failed]);
+            let answer = of([CodeAnswer::Answered, CodeAnswer::Compared, CodeAnswer::Abstained, CodeAnswer::Failed]);
             (text(), answer, maybe())
                 .prop_map(|(tool, answer, reason)| EventKind::Hybrid { tool, answer, reason })
                 .boxed()
         }
+        EventKind::Guarantee { .. } => (text(), any::<bool>(), 0..=1_000_u32, any::<u64>(), any::<u64>(), maybe())
+            .prop_map(|(tool, holds, bound, comparisons, disagreements, reason)| {
+                let bound = f64::from(bound) / 1_000.0;
+                EventKind::Guarantee { tool, holds, bound, comparisons, disagreements, reason }
+            })
+            .boxed(),
         other => Just(other.clone()).boxed(),
     }
 }
@@ -341,6 +357,7 @@ fn kinds() -> Vec<EventKind> {
             by: Caller::User,
             arguments: EventValue::default(),
             effect: None,
+            background: false,
         },
         EventKind::Progress { text: none() },
         EventKind::CallFinished {
@@ -394,6 +411,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },
         EventKind::Drifted { worker: none(), disagree: 0, of: 0 },
         EventKind::Hybrid { tool: none(), answer: CodeAnswer::Answered, reason: None },
+        EventKind::Guarantee { tool: none(), holds: true, bound: 0.5, comparisons: 1, disagreements: 0, reason: None },
         EventKind::ModelRequest { model: Arc::clone(&tool), turn: 1, messages: 1, tools: Vec::new(), content: None },
         EventKind::ModelWaiting { on: none() },
         EventKind::SettingWarning { model: Arc::clone(&tool), setting: none(), message: none() },

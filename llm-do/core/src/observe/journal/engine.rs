@@ -343,6 +343,11 @@ impl Journal for EngineJournal {
         Ok(())
     }
 
+    /// Returns false: what follows a run in another process does not know at which turn a result will join.
+    fn allows_background(&self) -> bool {
+        false
+    }
+
     read_replay!(self => self.0.replay.lock());
 }
 

@@ -38,8 +38,8 @@ impl FollowJournal {
     /// are replayed.
     pub(crate) fn add(&self, record: Record) {
         let is_contained = match record.kind {
-            // A call that began continues in the other process, and its result arrives.
-            StepKind::Result | StepKind::Begun => true,
+            // A call that began continues in the other process, and its result arrives. So does a request in a batch.
+            StepKind::Result | StepKind::Begun | StepKind::Submitted => true,
             StepKind::Call => self.has_recorded_steps(&record.key),
             _ => false,
         };
@@ -112,8 +112,8 @@ impl Journal for FollowJournal {
     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         match step.kind {
             StepKind::Result => self.0.here(step, local).await,
-            // No tool starts here.
-            StepKind::Begun => std::future::pending().await,
+            // No tool starts here, and no request is submitted.
+            StepKind::Begun | StepKind::Submitted => std::future::pending().await,
             _ => self.0.recorded(&step).await.map(JournalOutcome::Replayed),
         }
     }
@@ -136,6 +136,11 @@ impl Journal for FollowJournal {
     /// Never returns: the other process asks the person, and records the answer.
     async fn promise(&self, _: PromiseSpec) -> Result<Option<Promise>, JournalError> {
         std::future::pending().await
+    }
+
+    /// Returns false: what follows a run in another process does not know at which turn a result will join.
+    fn allows_background(&self) -> bool {
+        false
     }
 
     read_replay!(self => self.0.replay.lock());

@@ -24,6 +24,9 @@ pub(crate) const REVIEW: &str = "review";
 /// Precedes the thread in the key of a call that continues one.
 const THREAD: &str = "%40";
 
+/// Precedes the number in the key of a call in the background.
+const BACKGROUND: &str = "%26";
+
 /// The steps that one call has made. Numbers them, and gives equal steps distinct keys. Allocated with the first step.
 #[derive(Debug, Default)]
 pub(crate) struct ChildSteps(OnceLock<Arc<Mutex<Siblings>>>);
@@ -245,6 +248,22 @@ pub(super) fn thread_key(parent: &str, name: &str, thread: &str, messages: usize
     key
 }
 
+/// Returns the key of the first call in `parent` with a name and an input that is in the background; `number` is its number among those
+/// of a model.
+///
+/// It is not that of an equal call in the foreground, so that neither key depends on which of them begins first.
+pub(super) fn background_key(parent: &str, name: &str, number: Option<u32>, input: &Value) -> String {
+    let mut key = below(parent, name);
+    // Names cannot contain this text, since their `%` is written as `%25`.
+    key.push_str(BACKGROUND);
+    if let Some(number) = number {
+        _ = write!(key, "{number}");
+    }
+    key.push(':');
+    key.push_str(&digest(input));
+    key
+}
+
 /// Returns whether the key belongs to a call that continues a thread.
 pub(super) fn is_in_thread(key: &str) -> bool {
     key.rsplit('/').next().is_some_and(|part| part.contains(THREAD))
@@ -352,6 +371,7 @@ fn names(key: &str) -> impl Iterator<Item = String> {
     key.split('/').filter(|part| !part.is_empty()).map(|part| {
         let name = part.rsplit_once(':').map_or(part, |(name, _)| name);
         let name = name.split_once(THREAD).map_or(name, |(name, _)| name);
+        let name = name.split_once(BACKGROUND).map_or(name, |(name, _)| name);
         name.replace("%2F", "/").replace("%25", "%")
     })
 }

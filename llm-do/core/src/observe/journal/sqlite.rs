@@ -27,7 +27,7 @@ use tokio::sync::watch;
 pub use self::journal_file::{JournalFile, RunRecords};
 pub(crate) use self::lease::Fence;
 pub use self::promises::OpenPromise;
-pub(crate) use self::read::records as read_records;
+pub(crate) use self::read::values as read_values;
 pub(crate) use self::record_list::RecordList;
 pub(crate) use self::retention::delete_run;
 pub use self::retention::{Expired, Retention};
@@ -216,6 +216,28 @@ impl SqliteJournal {
     pub async fn records(&self, id: &str) -> Result<Vec<Record>, JournalError> {
         let id = id.to_owned();
         Ok(self.database.read(move |connection| read::records(connection, &id)).await?)
+    }
+
+    /// Reads the records of a run part by part, and keeps what `keep` returns of each; empty if the run is unknown.
+    pub(crate) async fn read_parts(
+        &self,
+        id: &str,
+        keep: impl Fn(Record) -> Option<Record> + Send + 'static,
+    ) -> Result<Vec<Record>, JournalError> {
+        let id = id.to_owned();
+        Ok(self.database.read(move |connection| RecordList::read_parts(connection, &id, keep)).await?)
+    }
+
+    /// Returns the number of the last record of a run, and whether only its result is kept: while both are the same, so are its
+    /// records.
+    pub(crate) async fn version(&self, id: &str) -> Result<(i64, bool), JournalError> {
+        let id = id.to_owned();
+        let sql = "SELECT last, reduced FROM journal_runs WHERE id = ?1";
+        let read = move |connection: &rusqlite::Connection| {
+            let version = |row: &rusqlite::Row<'_>| Ok::<(i64, bool), rusqlite::Error>((row.get(0)?, row.get(1)?));
+            connection.prepare_cached(sql)?.query_row([id], version).optional()
+        };
+        Ok(self.database.read(read).await?.unwrap_or_default())
     }
 
     /// Returns the records of a run, to be read part by part; `None` if the run is unknown.

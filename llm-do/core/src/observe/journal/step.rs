@@ -23,6 +23,10 @@ pub enum StepKind {
     Tool,
     /// A model's answer.
     Model,
+    /// Where the answer to a model's request will be that was submitted in a batch: it is recorded before the answer is waited for.
+    ///
+    /// It is a part of the step of the answer. In a resumed run, the answer of the same batch is waited for.
+    Submitted,
     /// The approval or denial of a call.
     Approval,
     /// The start of a call whose tool may change something that cannot be undone or repeated. It is recorded durably
@@ -57,6 +61,7 @@ impl StepKind {
             Self::Call => "call",
             Self::Tool => "tool",
             Self::Model => "model",
+            Self::Submitted => "submitted",
             Self::Approval => "approval",
             Self::Begun => "begun",
             Self::Input => "input",
@@ -125,6 +130,12 @@ impl StepSpec {
     /// Returns the step of a call that continues a thread with this number of messages, which are part of the key.
     pub(crate) fn in_thread(mut self, thread: &str, messages: usize) -> Self {
         self.key = key::thread_key(&self.parent, &self.name, thread, messages, &self.input).into();
+        self
+    }
+
+    /// Returns the step of a call in the background; its number among those of a model is part of the key.
+    pub(crate) fn in_background(mut self, number: Option<u32>) -> Self {
+        self.key = key::background_key(&self.parent, &self.name, number, &self.input).into();
         self
     }
 

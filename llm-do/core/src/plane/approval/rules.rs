@@ -223,54 +223,46 @@ impl Rules {
         has_files: bool,
     ) -> impl Iterator<Item = AppliedRule> + 'r {
         self.policy.layers().enumerate().flat_map(move |(layer, policy)| {
-            let found = self.of_policy(own, policy, tool, has_files).into_iter().flatten();
+            let found = self.of_policy(own, policy, tool, has_files).into_iter();
             found.map(move |found| AppliedRule { layer, ..found })
         })
     }
 
     /// Lists the rules of one policy for a tool, highest precedence first.
-    fn of_policy(
-        &self,
-        own: Option<&Self>,
-        policy: &Policy,
-        tool: &Registered,
-        has_files: bool,
-    ) -> [Option<AppliedRule>; 5] {
-        let name = tool.name();
+    fn of_policy(&self, own: Option<&Self>, policy: &Policy, tool: &Registered, has_files: bool) -> Vec<AppliedRule> {
         let is_worker = tool.kind() == ItemKind::Worker;
-        let for_worker = policy.worker_overrides.get(name).filter(|rule| is_worker && !rule.is_empty());
+        let for_worker = policy.worker_overrides.get(tool.name()).filter(|rule| is_worker && !rule.is_empty());
         let for_worker = for_worker.and_then(|rule| rule.or(policy.workers).rule(has_files));
         let for_workers = Some(policy.workers).filter(|_| is_worker).and_then(|rule| rule.rule(has_files));
         let for_tool = |name: &str| Some(AppliedRule::new(policy.tools.get(name)?.clone(), RuleSource::PolicyTool));
-        let target = tool.alias_of();
-        let of_toolsets = |set: &ContainingToolset| policy.toolsets.get(&set.name).cloned();
-        [
-            for_tool(name),
-            // A rule for a tool holds under each of its names.
-            target.and_then(for_tool),
-            for_worker.map(|rule| AppliedRule::new(rule, RuleSource::PolicyWorker)),
-            strictest_of_toolsets(
-                self.toolsets_of(target.unwrap_or(name))
-                    .chain(own.into_iter().flat_map(|own| own.toolsets_of(target.unwrap_or(name)))),
-                RuleSource::PolicyToolset,
-                of_toolsets,
-            ),
-            for_workers.map(|rule| AppliedRule::new(rule, RuleSource::PolicyWorkers)),
-        ]
+        let of_set = |set: &ContainingToolset| policy.toolsets.get(&set.name).cloned();
+        let for_toolset = |name: &str| {
+            let sets = self.toolsets_named(name).chain(own.into_iter().flat_map(|own| own.toolsets_named(name)));
+            strictest_of_toolsets(sets, RuleSource::PolicyToolset, of_set)
+        };
+        let for_worker = for_worker.map(|rule| AppliedRule::new(rule, RuleSource::PolicyWorker));
+        let for_workers = for_workers.map(|rule| AppliedRule::new(rule, RuleSource::PolicyWorkers));
+        // A rule for a tool or its toolset holds under each of its names, of which a worker has one.
+        let named = tool.names().flat_map(|name| [for_tool(name), for_worker.clone(), for_toolset(name)]);
+        named.flatten().chain(for_workers).collect()
     }
 
     /// Lists the rules of code and tool files for a tool, highest precedence first.
     fn declared(&self, tool: &Registered) -> [Option<AppliedRule>; 2] {
-        let target = tool.alias_of().unwrap_or(tool.name());
         let of_toolsets = |set: &ContainingToolset| set.approval.map(Rule::from);
         [
             tool.approval().map(|rule| AppliedRule::new(rule.into(), RuleSource::DeclaredTool)),
-            strictest_of_toolsets(self.toolsets_of(target), RuleSource::DeclaredToolset, of_toolsets),
+            strictest_of_toolsets(self.toolsets_of(tool), RuleSource::DeclaredToolset, of_toolsets),
         ]
     }
 
-    /// Lists the toolsets that contain a tool.
-    fn toolsets_of(&self, tool: &str) -> impl Iterator<Item = &ContainingToolset> {
+    /// Lists the toolsets that contain a tool under any of its names.
+    fn toolsets_of(&self, tool: &Registered) -> impl Iterator<Item = &ContainingToolset> {
+        tool.names().flat_map(move |name| self.toolsets_named(name))
+    }
+
+    /// Lists the toolsets that contain the name of a tool.
+    fn toolsets_named(&self, tool: &str) -> impl Iterator<Item = &ContainingToolset> {
         self.toolsets.get(tool).into_iter().flatten()
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use super::time::Deadline;
 use crate::base::cancellation::Cancellation;
@@ -13,6 +14,7 @@ use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
 use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, StepSpec};
+use crate::plane::background::{BackgroundCalls, InBackground};
 use crate::plane::call_stream::Pieces;
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
@@ -83,6 +85,8 @@ pub(crate) struct CallFrame {
     pub(crate) step: OnceLock<Box<StepSpec>>,
     /// The steps that it makes in the journal.
     pub(crate) child_steps: ChildSteps,
+    /// The calls that it starts in the background.
+    pub(crate) background: BackgroundCalls,
     pub(crate) extras: OnceLock<Box<CallExtras>>,
 }
 
@@ -100,6 +104,10 @@ pub(crate) struct CallExtras {
     pub(crate) origins: OriginNotes,
     /// Who receives the pieces of its result, if anyone does.
     pub(crate) pieces: Option<Arc<Pieces>>,
+    /// What is known of it if it is in the background.
+    pub(crate) in_background: Option<InBackground>,
+    /// How many of its calls in the background may run.
+    pub(crate) permits: OnceLock<Arc<Semaphore>>,
     /// The pauses while the run waited for people; only in the frame of its user.
     pub(crate) waits: Arc<Pauses>,
 }
@@ -168,6 +176,7 @@ impl CallFrame {
             thread: None,
             step: OnceLock::new(),
             child_steps: ChildSteps::default(),
+            background: BackgroundCalls::default(),
             extras: OnceLock::new(),
         }
     }
@@ -193,6 +202,11 @@ impl CallFrame {
     /// Returns who receives the pieces of its result, if anyone does.
     pub(crate) fn pieces(&self) -> Option<&Arc<Pieces>> {
         self.extras()?.pieces.as_ref()
+    }
+
+    /// Returns what is known of it in the background, if it is there.
+    pub(crate) fn in_background(&self) -> Option<&InBackground> {
+        self.extras()?.in_background.as_ref()
     }
 
     /// Returns the rarely used data, which it allocates if necessary.

@@ -1,6 +1,6 @@
 //! The operations of the plane that a context uses.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::{CallContext, CallFrame, GivenArguments};
 use crate::base::error::{BoxError, CallError, ErrorTypes};
+use crate::declare::argument::Given;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
@@ -20,7 +21,7 @@ use crate::observe::event::{Caller, EventKind, Labels, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
-use crate::plane::instance::CloseTasks;
+use crate::plane::instance::{CloseTasks, TypeKey};
 use crate::plane::mailbox::Mailbox;
 #[cfg(feature = "script")]
 use crate::plane::origin::RepeatedCall;
@@ -40,6 +41,17 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
         arguments: GivenArguments<'a>,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Prepares a call in the background; returns its context and the call, which runs when it is polled.
+    ///
+    /// `number` is its number among those of the caller's model, which then makes it; otherwise, code makes it.
+    fn in_background(
+        self: Arc<Self>,
+        caller: CallContext,
+        callee: Callee<'_>,
+        arguments: Given,
+        number: Option<u32>,
+    ) -> (CallContext, BoxFuture<'static, Result<ToolReturn, CallError>>);
 
     /// Returns whether the arguments of a tool may omit fields when they are serialized.
     ///
@@ -123,6 +135,10 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
         attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
+    /// Returns whether a repeated call of the tool with this registered name may do harm.
+    #[cfg(feature = "mcp")]
+    fn must_not_repeat(&self, tool: &str) -> bool;
+
     /// Asks the model of a worker once, as a request of the call of `ctx`.
     #[cfg(feature = "mcp")]
     fn respond<'a>(
@@ -163,6 +179,9 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns whether the tool or worker with the name `shown` for the caller is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
+    /// Returns whether the model of `caller` may start calls in the background of the tool that it sees as `shown`.
+    fn may_run_in_background(&self, caller: &CallContext, shown: &str) -> bool;
+
     /// Returns the maximum number of concurrent bytes the model of `caller` gets of a result of the tool that it sees as `shown`, if the tool sets it.
     fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64>;
 
@@ -182,6 +201,6 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns the handle that closes the run's instances.
     fn close_tasks(&self) -> &CloseTasks;
 
-    /// Returns the application's state of a type.
-    fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>>;
+    /// Returns the application's state of a type, or that of a named instance.
+    fn state(&self, of: TypeKey) -> Option<Arc<dyn Any + Send + Sync>>;
 }

@@ -1,12 +1,13 @@
 //! Parameters that the plane injects.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use super::CallContext;
 use crate::base::error::{BoxError, CallError};
+use crate::plane::instance::TypeKey;
 
 /// The application's state of type `T`, which the runtime passes to every tool with a `State<T>` parameter.
 pub struct State<T>(Arc<T>);
@@ -79,8 +80,12 @@ impl<S: 'static> FromContext for CallContext<S> {
 impl<T: Send + Sync + 'static> FromContext for State<T> {
     fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
         ctx.state().ok_or_else(|| {
-            let text =
-                format!("missing state of type `{}`; set it with `Runtime::builder().state(..)`", name_of::<T>());
+            let (of, setter) = match ctx.instance() {
+                Some(instance) => (format!(" for the instance `{instance}`"), format!("state_for::<{instance}>")),
+                None => (String::new(), "state".to_owned()),
+            };
+            let ty = name_of::<T>();
+            let text = format!("missing state of type `{ty}`{of}; set it with `Runtime::builder().{setter}(..)`");
             CallError::Failed { tool: ctx.name().to_owned(), source: BoxError::from(text) }
         })
     }
@@ -94,7 +99,7 @@ impl<T: Send + Sync + 'static> FromContext for State<T> {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateKey {
-    pub(crate) id: TypeId,
+    pub(crate) id: TypeKey,
     /// The type in the spelling of the signature.
     pub(crate) written: &'static str,
     /// The full type name with its modules.
@@ -106,7 +111,12 @@ impl StateKey {
     #[doc(hidden)]
     #[must_use]
     pub fn new<T: 'static>(written: &'static str) -> Self {
-        Self { id: TypeId::of::<T>(), written, full_name: std::any::type_name::<T>() }
+        Self { id: TypeKey::of::<T>(None), written, full_name: std::any::type_name::<T>() }
+    }
+
+    /// Returns the key of the same type for a named instance, if there is one.
+    pub(crate) fn inside(self, instance: Option<&'static str>) -> Self {
+        Self { id: TypeKey { instance, ..self.id }, ..self }
     }
 
     /// Returns the key of `T` without the spelling of a signature: a plain type is written without its modules.

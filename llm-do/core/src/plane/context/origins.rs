@@ -12,7 +12,7 @@ use crate::declare::nesting;
 #[cfg(feature = "script")]
 use crate::observe::event::Caller;
 use crate::observe::event::{EventKind, GuardHook, Label, Labels};
-use crate::plane::history::is_summary;
+use crate::plane::history::{background_result, is_summary};
 #[cfg(feature = "script")]
 use crate::plane::origin::RepeatedCall;
 use crate::plane::origin::{OriginNotes, OriginQuery, Origins, ReadResult, Reading, RootCall};
@@ -167,7 +167,9 @@ impl<S> CallContext<S> {
         });
         let all = known.unwrap_or_else(|| {
             let other = host.earlier_labels(&self.declaring(), None);
-            let all = results.clone().map(&labels_of).fold(other, Labels::join);
+            let later = messages.iter().flat_map(texts).filter_map(background_result);
+            let later = later.map(|(tool, _, _)| host.earlier_labels(&self.declaring(), Some(tool)));
+            let all = results.clone().map(&labels_of).chain(later).fold(other, Labels::join);
             // A message may be a summary of what is not in the conversation any more.
             let is_lost = messages.iter().any(|message| is_summary(message) || has_files(message));
             if is_lost { all.join(host.unknown_labels()) } else { all }

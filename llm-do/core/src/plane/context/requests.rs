@@ -18,7 +18,7 @@ use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::EventKind;
-use crate::observe::journal::{Journal, Promise, StepKind};
+use crate::observe::journal::{Journal, Promise, StepKind, StepSpec};
 use crate::plane::user_input::{InputHandler, InputRequest};
 
 /// The maximum number of times that a question is asked; stops a handler that always returns the same answer.
@@ -42,6 +42,11 @@ impl CallContext {
 
 #[cfg(feature = "mcp")]
 impl CallContext {
+    /// Returns whether a repeated call of its tool may do harm, as the policies declare it, or else the tool.
+    pub(crate) fn must_not_repeat(&self) -> bool {
+        self.scope.host.must_not_repeat(self.name())
+    }
+
     /// Asks the model of a worker once, without turns. This call is not a worker call, but the request counts for it.
     pub(crate) async fn respond(&self, spec: &WorkerSpec, messages: Vec<Message>) -> Result<Response, CallError> {
         self.scope.host.respond(self, spec, messages).await
@@ -197,8 +202,8 @@ impl<S> CallContext<S> {
         let prompt = request.question.prompt.clone();
         let input = || if request.question.is_plain() { json!(prompt) } else { json!(request.question) };
         let (asked, journal) = (request.clone(), self.journal().cloned());
-        let local = |key| async move {
-            let asked = InputRequest { key, ..asked };
+        let local = |step: Option<StepSpec>| async move {
+            let asked = InputRequest { key: step.map(|step| step.key), ..asked };
             let answers = answers(&*handler, journal.as_deref(), asked, &announcement).await;
             answers.map_err(|source| CallError::Failed { tool, source })
         };
@@ -242,6 +247,11 @@ impl<S> CallContext<S> {
         for frame in self.frames().take(count) {
             let belongs_to = if frame.is_worker { call } else { 0 };
             frame.extras_or_default().effects.user_messages.get_or_default().push((belongs_to, message.to_owned()));
+            // The conversation of the worker above gets it together with the result.
+            if let Some(background) = frame.in_background().filter(|own| own.is_of_model() && !frame.is_worker) {
+                background.add_user_message(message);
+                return;
+            }
             call = frame.call;
         }
     }

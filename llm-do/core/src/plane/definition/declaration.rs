@@ -79,6 +79,8 @@ pub struct ToolsetDef {
     pub(crate) approval: Option<DeclaredRule>,
     /// What happens to a call of its members with an unknown outcome, if it has a setting.
     pub(crate) on_unknown: Option<OnUnknown>,
+    /// The tools of the type, in the order of the members, if it is a named instance.
+    pub(crate) instance_of: Option<&'static [Member]>,
 }
 
 #[doc(hidden)]
@@ -91,7 +93,14 @@ impl ToolsetDef {
         members: &'static [Member],
         location: Location,
     ) -> Self {
-        Self { name, description, members, location, approval: None, on_unknown: None }
+        Self { name, description, members, location, approval: None, on_unknown: None, instance_of: None }
+    }
+
+    /// Makes it a named instance of the type with these tools. Default: a list of members.
+    #[must_use]
+    pub const fn instance_of(mut self, tools: &'static [Member]) -> Self {
+        self.instance_of = Some(tools);
+        self
     }
 
     /// Sets whether calls of its members need approval. Default: each member's own rule.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Run;
 use super::approve::{approval_step, first_round};
 use super::journal::result_step;
-use super::unknown::{Resumed, decide_unknown};
+use super::unknown::{Resumed, decide_unknown, settlement};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, DecidedBy, ItemKind};
 use crate::observe::journal::{Journal, StepKind, StepSpec, begun_step};
@@ -168,6 +168,7 @@ pub(super) async fn decide_begun(
     for attempt in 0..last {
         run.repeat_edits(ctx, tool, prepared, attempt).await?;
     }
+    settlement(ctx, begun.attempts).await?;
     run.decide(ctx, tool, prepared, last).await?;
     Ok(Resumed::Attempt(last))
 }

@@ -1,6 +1,6 @@
 //! The implementation of [`Host`] for runs, through which contexts make calls.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,14 +12,15 @@ use llm_do_providers::{Message, Response};
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
-use super::Run;
 use super::deep::with_stack;
 use super::pipeline::{self, CallResult};
 #[cfg(feature = "mcp")]
 use super::respond::respond;
 use super::subtask::run_subtask;
 use super::thread::continue_thread;
+use super::{Run, background};
 use crate::base::error::{BoxError, CallError, ErrorType, ErrorTypes};
+use crate::declare::argument::Given;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
@@ -28,7 +29,7 @@ use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
-use crate::plane::instance::CloseTasks;
+use crate::plane::instance::{CloseTasks, TypeKey};
 use crate::plane::mailbox::Mailbox;
 #[cfg(feature = "script")]
 use crate::plane::origin::RepeatedCall;
@@ -52,6 +53,16 @@ impl Host for Run {
     ) -> BoxFuture<'a, CallResult> {
         let nesting = caller.frame().nesting + 1;
         with_stack(whom.name(), nesting, pipeline::begin(self, caller, whom, given, by))
+    }
+
+    fn in_background(
+        self: Arc<Self>,
+        caller: CallContext,
+        whom: Callee<'_>,
+        arguments: Given,
+        number: Option<u32>,
+    ) -> (CallContext, BoxFuture<'static, CallResult>) {
+        background::prepare(self, caller, whom, arguments, number)
     }
 
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError> {
@@ -147,6 +158,11 @@ impl Host for Run {
     }
 
     #[cfg(feature = "mcp")]
+    fn must_not_repeat(&self, tool: &str) -> bool {
+        self.plane.registry.get(tool).is_none_or(|tool| tool.must_not_repeat())
+    }
+
+    #[cfg(feature = "mcp")]
     fn respond<'a>(
         &'a self,
         ctx: &'a CallContext,
@@ -196,6 +212,10 @@ impl Host for Run {
         self.seen(caller, shown).is_some_and(|item| item.effect() == Effect::ReadOnly)
     }
 
+    fn may_run_in_background(&self, caller: &CallContext, shown: &str) -> bool {
+        self.seen(caller, shown).is_some_and(Registered::may_run_in_background)
+    }
+
     fn max_result(&self, caller: &CallContext, shown: &str) -> Option<u64> {
         self.seen(caller, shown)?.max_result()
     }
@@ -222,7 +242,7 @@ impl Host for Run {
         &self.background.close_tasks
     }
 
-    fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
+    fn state(&self, of: TypeKey) -> Option<Arc<dyn Any + Send + Sync>> {
         self.run_state(of)
     }
 }

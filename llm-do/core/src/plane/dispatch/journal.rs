@@ -14,10 +14,10 @@ use futures_util::future::BoxFuture;
 pub use self::call_record::recorded_outcome;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::outcome::{OwnEnd, WRAPPER as OUTCOME};
-#[cfg(feature = "serve")]
-pub(crate) use self::retry::may_repeat_effects;
 pub(super) use self::retry::retry;
 pub use self::retry::unknown_calls;
+#[cfg(feature = "serve")]
+pub(crate) use self::retry::{may_repeat_effects, without_content};
 use super::begun::{begin, begins, record_failed};
 use super::perform::run_unless_stopped;
 use super::pipeline::{Call, CallResult, Next, Wrapper};
@@ -85,8 +85,7 @@ pub(super) fn journal_step(
         return Err(CallError::invalid(tool.name(), fault));
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-    let (step, in_flight) =
-        caller.begin_step(announced, kind, Arc::clone(&tool.name), arguments, ctx.frame().thread.as_deref());
+    let (step, in_flight) = caller.begin_step(announced, kind, Arc::clone(&tool.name), arguments, Some(ctx.frame()));
     drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(in_flight))
 }

@@ -174,10 +174,11 @@ pub(super) fn finish(call: &mut Call<'_>, result: &CallResult) -> Labels {
     if !labels.is_default() {
         reading = reading.with_schema(schema).with_ids(run.approvals().ids_of(tool));
     }
-    if is_of_guard(ctx) {
-        caller.origin_notes().add_of_guard(reading);
-    } else {
-        caller.origin_notes().add(reading);
+    match ctx.frame().in_background().filter(|background| background.is_of_model()) {
+        // The model reads it later.
+        Some(background) => background.add_reading(Arc::new(reading)),
+        None if is_of_guard(ctx) => caller.origin_notes().add_of_guard(reading),
+        None => caller.origin_notes().add(reading),
     }
     labels
 }

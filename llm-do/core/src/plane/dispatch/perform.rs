@@ -13,13 +13,14 @@ use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::hybrid::{answer_by_code, as_answer, remember};
+use super::hybrid::{FirstAnswer, answer_first, as_answer, remember};
 use super::pipeline::{Call, CallResult};
 use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
 use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::observe::event::{Label, Labels};
+use crate::plane::background::joined;
 use crate::plane::context::CallContext;
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
@@ -63,6 +64,9 @@ pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
     };
     let stopped = || if is_in_journal { ctx.own_timeout().boxed() } else { ctx.stopped().boxed() };
     let body = pin!(pending.wait(ctx));
+    // A tool without a context starts no calls.
+    let background = tool.is_composite().then(|| &ctx.frame().background);
+    let body = pin!(joined(background, body));
     run_unless_stopped(ctx, stopped, body).await
 }
 
@@ -178,10 +182,13 @@ async fn rendered(instructions: &str, prompt: Prompt, policy: &AttachmentPolicy,
 /// Runs a worker's turns.
 async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
     let PreparedWorker { plan, render, .. } = worker;
-    if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
-        Box::pin(remember(run, &plan, ctx, render, as_answer(&plan, &returned))).await;
-        return Ok(returned);
-    }
+    let comparison = match Box::pin(answer_first(run, &plan, ctx)).await? {
+        FirstAnswer::Code(returned) => {
+            Box::pin(remember(run, &plan, ctx, render, as_answer(&plan, &returned))).await;
+            return Ok(returned);
+        }
+        FirstAnswer::Worker(comparison) => comparison,
+    };
     let instructions = instructions::of_call(&plan, ctx).await?;
     let prompt = render(ctx).prompt().await?;
     if run.renders_only(ctx) {
@@ -189,7 +196,11 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     }
     let worker = worker_run(run, &plan, &instructions, ctx).await?;
     let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
-    worker.run(prompt, limits).await
+    let result = worker.run(prompt, limits).await;
+    if let Some(comparison) = comparison {
+        Box::pin(comparison.finish(run, ctx, &result)).await;
+    }
+    result
 }
 
 /// Returns a worker call with its model and its tools, once its server-side tools are permitted.
@@ -216,6 +227,11 @@ pub(super) async fn worker_run(
         }
         _ => tools,
     };
+    let by_code = plan.code || server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling);
+    let is_allowed = !by_code && ctx.journal().is_none_or(|journal| journal.allows_background());
+    let offered = ctx.frame().declared.as_ref().filter(|_| is_allowed).and_then(|declared| declared.background_specs());
+    let background = offered.is_some().then(Arc::default);
+    let tools = offered.cloned().unwrap_or(tools);
     let has_search = model.profile().tool_search;
     let (tools, deferred, search) = match ToolSearch::over(&tools, plane.config.max_tools) {
         Some(_) if has_search => (Arc::default(), tools, None),
@@ -247,6 +263,7 @@ pub(super) async fn worker_run(
         compaction: plane.config.compaction.clone(),
         overhead: OnceLock::new(),
         asked_window: OnceLock::new(),
+        background,
     })
 }
 

@@ -10,7 +10,9 @@ use super::find::{Found, callee, new_frame};
 use super::perform::perform;
 use super::report::{OpenCall, refuse};
 use super::unknown::Settled;
-use super::{Run, approve, deep, dry_run, find, guard, instances, journal, limits, origins, report, shadow};
+use super::{
+    Run, approve, background, deep, dry_run, find, guard, instances, journal, limits, origins, report, shadow,
+};
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
 use crate::declare::tool::ToolReturn;
@@ -19,7 +21,7 @@ use crate::observe::journal::{AnnouncedCall, InFlightStep};
 use crate::plane::context::{CallContext, GivenArguments};
 use crate::plane::declared::Callee;
 use crate::plane::guard::Guards;
-use crate::plane::registry::Prepared;
+use crate::plane::registry::{Prepared, Registered};
 
 /// The result of a call for its caller.
 pub(super) type CallResult = Result<ToolReturn, CallError>;
@@ -92,7 +94,8 @@ pub(super) fn begin<'a>(
 ) -> BoxFuture<'a, CallResult> {
     let found = callee(run, &caller, whom, by);
     let tool = found.as_deref().ok().map(AsRef::as_ref);
-    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by));
+    let instance = tool.and_then(Registered::instance);
+    let ctx = caller.into_child(|caller| new_frame(run, caller, whom, tool, by)).inside(instance);
     let tool = match found {
         Ok(tool) => tool,
         Err(error) => return Box::pin(refuse(run, ctx, error, given)),
@@ -176,6 +179,12 @@ async fn run_admitted(call: &mut Call<'_>, prepared: Prepared) -> CallResult {
     if let Some(result) = dry_run::take_result(call) {
         return result;
     }
+    let _permit = if let Some(background) = call.ctx.frame().in_background() {
+        background.started.cancel();
+        Box::pin(background::permit(call.ctx)).await
+    } else {
+        None
+    };
     limits::start(call);
     report::start(call, &prepared);
     origins::begin(call, &prepared);

@@ -19,7 +19,8 @@ pub(super) fn start(call: &mut Call<'_>, prepared: &Prepared) {
     // Arguments that cannot be serialized are refused if approval is required; an event omits them.
     let arguments = || prepared.arguments_of_event().unwrap_or_default();
     let (what, by) = (tool.kind(), ctx.frame().by);
-    ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments(), effect: own_effect(tool) });
+    let background = ctx.frame().in_background().is_some();
+    ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments(), effect: own_effect(tool), background });
     let started = ctx.is_observed().then(Instant::now);
     call.open = Some(OpenCall { ctx, started, is_replayed: false, is_finished: false });
 }

@@ -1,6 +1,6 @@
 //! Settings of one run that replace or extend those of its runtime.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use crate::plane::approval::{ApprovalMode, Approvals, Approver};
 use crate::plane::call_stream::Pieces;
 #[cfg(feature = "filesystem")]
 use crate::plane::config::WorkingFolder;
+use crate::plane::instance::TypeKey;
 use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
@@ -39,7 +40,7 @@ pub(crate) struct RunSettings {
     /// The journal that records only this run.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) project_root: Option<PathBuf>,
-    pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    pub(crate) state: HashMap<TypeKey, Arc<dyn Any + Send + Sync>>,
     /// The cancellation token in addition to that of the runtime.
     pub(crate) cancellation: Option<CancellationToken>,
     /// The tenant of the run, in a service.
@@ -155,7 +156,7 @@ impl Run {
     }
 
     /// Returns the state of a type from the run, or else from the runtime.
-    pub(super) fn run_state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
+    pub(super) fn run_state(&self, of: TypeKey) -> Option<Arc<dyn Any + Send + Sync>> {
         self.settings.state.get(&of).or_else(|| self.plane.config.state.get(&of)).cloned()
     }
 

@@ -72,7 +72,7 @@ pub(super) async fn decide_unknown(
     }
     wait_for_later_steps(ctx).await;
     let happened = |result| Ok(Resumed::Settled(Settled::Happened(result)));
-    match settlement(ctx, attempts - 1).await? {
+    match settlement(ctx, attempts).await? {
         Some(Settlement::Result(result)) => return happened(result),
         Some(Settlement::NotDone) => return run_again(run, ctx, tool, prepared, attempts).await,
         None => {}
@@ -171,12 +171,14 @@ async fn ask(
     Ok(Resumed::Attempt(attempts))
 }
 
-/// Returns the settlement of an attempt of the call; this uses up a recorded answer.
-async fn settlement(ctx: &CallContext, attempt: u32) -> Result<Option<Settlement>, CallError> {
-    match ctx.frame().step.get() {
-        Some(call) => ctx.settlement(call, attempt).await,
-        None => Ok(None),
+/// Returns the settlement of the last attempt of the call; this uses up the recorded settlements of all attempts.
+pub(super) async fn settlement(ctx: &CallContext, attempts: u32) -> Result<Option<Settlement>, CallError> {
+    let Some(call) = ctx.frame().step.get() else { return Ok(None) };
+    let mut last = None;
+    for attempt in 0..attempts {
+        last = ctx.settlement(call, attempt).await?;
     }
+    Ok(last)
 }
 
 /// Returns the result in a recorded answer of the approver.

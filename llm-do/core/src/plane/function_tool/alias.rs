@@ -61,7 +61,7 @@ impl Alias {
         let acts = Acts::of_linked(def);
         let (timeout, on_unknown, max_result) = (def.timeout, def.on_unknown, def.max_result);
         let reconcile = def.reconcile.map(Arc::from);
-        let tool = FunctionTool { on_unknown, reconcile, max_result, timeout, ..tool };
+        let tool = FunctionTool { on_unknown, reconcile, max_result, background: def.background, timeout, ..tool };
         FunctionTool { parameters, output, approval, is_typed: true, acts, ..tool }
     }
 }

@@ -160,7 +160,7 @@ impl Known {
     fn find(&self, place: &str, value: &Value, users: &[UserValue<'_>]) -> Option<(ValueOrigin, Labels)> {
         let property = self.schema.get("properties").and_then(|properties| properties.get(place));
         if property.and_then(|property| property.get("default")) == Some(value) {
-            return Some((ValueOrigin::Default, Labels::default()));
+            return Some((ValueOrigin::ArgumentDefault, Labels::default()));
         }
         self.find_text(&Needle::of(value)?, users)
     }

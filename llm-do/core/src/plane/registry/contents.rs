@@ -11,7 +11,7 @@ use super::names::DeclarationSource;
 use super::{EffectLayer, Group, LeftOut, Origin, Registered, plan};
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
+use crate::plane::definition::{Declaration, ToolDef, ToolsetDef, linked_items};
 use crate::plane::function_tool::{Alias, FunctionTool};
 
 /// The items that a program adds, and the linked items to include.
@@ -23,6 +23,8 @@ pub(crate) struct Contents {
     pub(crate) groups: Vec<Group>,
     /// The effects that policies declare; the first policy that declares one decides.
     pub(crate) effects: Vec<EffectLayer>,
+    /// Whether the settings of the session add tools of the provider to the requests of each worker.
+    pub(crate) adds_tools: bool,
     /// The hybrids: workers, each with the tool that answers first.
     pub(crate) hybrids: Vec<(String, String)>,
     /// The items in files of other programs that cannot be used.
@@ -37,7 +39,7 @@ pub(super) type Item = (Arc<Registered>, Option<DeclarationSource>);
 impl Contents {
     /// Returns the linked items and toolsets to include; adds a fault for each unknown name.
     pub(super) fn linked(&self, faults: &mut Vec<String>) -> (Vec<&'static ToolDef>, Vec<ToolsetDef>) {
-        let mut defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
+        let mut defs: Vec<&ToolDef> = linked_items().collect();
         defs.sort_by_key(|def| (def.name, def.location));
         let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
         toolsets.sort_by_key(|def| (def.name, def.location));
@@ -181,6 +183,8 @@ pub(super) fn by_name(names: &[String]) -> DeclarationSource {
 struct Selection<'a> {
     declarations: BTreeMap<&'static str, Vec<&'static Declaration>>,
     toolsets: BTreeMap<&'static str, &'a ToolsetDef>,
+    /// The tools of named instances, each with the toolset of its type, whose rules hold for it too.
+    types: BTreeMap<&'static str, &'static str>,
     included: HashSet<&'static str>,
 }
 
@@ -192,7 +196,9 @@ impl<'a> Selection<'a> {
             declarations.entry(def.name).or_default().extend(def.declaration);
         }
         let toolsets = toolsets.iter().map(|set| (set.name, set)).collect();
-        Self { declarations, toolsets, included: HashSet::new() }
+        let of_instances = defs.iter().filter_map(|def| Some((def.name, def.instance.filter(|of| of.name.is_some())?)));
+        let types = of_instances.map(|(name, of)| (name, of.toolset)).collect();
+        Self { declarations, toolsets, types, included: HashSet::new() }
     }
 
     /// Includes an item or a toolset, or returns that its name is unknown.
@@ -211,12 +217,13 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// Returns the members of a toolset, or the declared names of an item.
+    /// Returns the members of a toolset, or the declared names of an item; for a tool of a named instance, also its type.
     fn declared_by(&self, name: &str) -> impl Iterator<Item = &'static str> {
         let set = self.toolsets.get(name).into_iter().flat_map(|set| set.members);
         let declared = self.declarations.get(name).into_iter().flatten();
         let members = declared.clone().flat_map(|declared| declared.members.iter().copied().flatten());
-        set.chain(members).map(Member::tool).chain(declared.flat_map(|declared| declared.by_name).copied())
+        let by_name = declared.flat_map(|declared| declared.by_name).copied();
+        set.chain(members).map(Member::tool).chain(by_name).chain(self.types.get(name).copied())
     }
 
     fn unknown(&self, name: &str) -> String {

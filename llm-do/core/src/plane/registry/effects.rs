@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub(super) use self::claims::fault;
+pub(crate) use self::derived::adds_tools;
 pub(super) use self::derived::{derive, of_item};
 use super::{Group, Registered};
 use crate::declare::tool::{Effect, OnUnknown};
@@ -21,6 +22,12 @@ pub(crate) struct EffectLayer {
     pub(crate) on_unknown: BTreeMap<Arc<str>, OnUnknown>,
     /// Whether the policy is from the files of a project, which may be untrusted.
     pub(crate) is_of_project: bool,
+}
+
+/// One of the names of a tool, with the toolsets that contain it.
+struct Named<'a> {
+    name: &'a str,
+    toolsets: &'a [&'a str],
 }
 
 /// Returns whether an effect would weaken that of a tool that declares itself destructive.
@@ -40,15 +47,18 @@ pub(super) fn declare(
     }
     let sets = toolsets_by_tool(toolsets, groups);
     for item in items.values_mut().filter(|item| item.kind() == ItemKind::Tool) {
-        let of_sets = sets.get(item.alias_of().unwrap_or(item.name())).map(Vec::as_slice).unwrap_or_default();
-        let effect = layers.iter().find_map(|layer| layer.effect_of(item, of_sets));
-        let on_unknown = layers.iter().find_map(|layer| layer.on_unknown_of(item, of_sets));
+        let of_name = |name| Named { name, toolsets: sets.get(name).map(Vec::as_slice).unwrap_or_default() };
+        let tool: &Registered = item;
+        let named: Vec<_> = tool.names().map(of_name).collect();
+        let effect = layers.iter().find_map(|layer| layer.effect_of(tool, &named));
+        let on_unknown = layers.iter().find_map(|layer| layer.on_unknown_of(&named));
+        let of_toolsets = named.iter().flat_map(|named| named.toolsets);
+        let of_toolsets = of_toolsets.filter_map(|name| toolsets.get(*name)?.on_unknown);
+        let declared = tool.on_unknown.or_else(|| of_toolsets.max_by_key(|setting| setting.caution()));
         let Some(item) = Arc::get_mut(item) else { continue };
         if let Some(effect) = effect {
             item.set_effect(effect);
         }
-        let of_toolsets = || of_sets.iter().filter_map(|name| toolsets.get(*name)?.on_unknown);
-        let declared = item.on_unknown.or_else(|| of_toolsets().max_by_key(|setting| setting.caution()));
         item.on_unknown = on_unknown.or(declared);
     }
 }
@@ -69,26 +79,31 @@ fn toolsets_by_tool<'a>(
 }
 
 impl EffectLayer {
-    /// Returns the effect that the policy declares for a tool, or else the strictest effect of its toolsets.
-    fn effect_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<Effect> {
-        let named = || {
-            let target = tool.alias_of();
-            let effect = self.effects.get(tool.name()).or_else(|| self.effects.get(target?));
-            effect.copied().filter(|effect| !(self.is_of_project && weakens(tool, *effect)))
+    /// Returns the effect that the policy declares for a tool: for the first of its names that has one, by that name or
+    /// else the strictest effect of its toolsets.
+    fn effect_of(&self, tool: &Registered, names: &[Named<'_>]) -> Option<Effect> {
+        let of_name = |named: &Named<'_>| {
+            let effect = self.effects.get(named.name).copied();
+            effect
+                .filter(|effect| !(self.is_of_project && weakens(tool, *effect)))
+                .or_else(|| self.effect_of_toolsets(tool, named.toolsets))
         };
-        let of_toolsets = || {
-            let effects = toolsets.iter().filter_map(|name| self.effects.get(*name)).copied();
-            effects.max_by_key(|effect| effect.severity()).filter(|effect| !weakens(tool, *effect))
-        };
-        named().or_else(of_toolsets)
+        names.iter().find_map(of_name)
     }
 
-    /// Returns the setting of the policy for an unknown outcome of a tool: by its name, otherwise the most cautious of
-    /// its toolsets.
-    fn on_unknown_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<OnUnknown> {
-        let target = tool.alias_of();
-        let named = self.on_unknown.get(tool.name()).or_else(|| self.on_unknown.get(target?));
-        let of_toolsets = || toolsets.iter().filter_map(|name| self.on_unknown.get(*name));
-        named.or_else(|| of_toolsets().max_by_key(|setting| setting.caution())).copied()
+    fn effect_of_toolsets(&self, tool: &Registered, toolsets: &[&str]) -> Option<Effect> {
+        let effects = toolsets.iter().filter_map(|name| self.effects.get(*name)).copied();
+        effects.max_by_key(|effect| effect.severity()).filter(|effect| !weakens(tool, *effect))
+    }
+
+    /// Returns the setting of the policy for an unknown outcome of a tool: for the first of its names that has one, by that
+    /// name, otherwise the most cautious of its toolsets.
+    fn on_unknown_of(&self, names: &[Named<'_>]) -> Option<OnUnknown> {
+        let of_name = |named: &Named<'_>| {
+            let of_toolsets = || named.toolsets.iter().filter_map(|name| self.on_unknown.get(*name));
+            let own = self.on_unknown.get(named.name);
+            own.or_else(|| of_toolsets().max_by_key(|setting| setting.caution())).copied()
+        };
+        names.iter().find_map(of_name)
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Contents, Registered, Registry};
 use crate::declare::worker_spec::WorkerSpec;
-use crate::plane::definition::ToolDef;
+use crate::plane::definition::linked_items;
 
 impl Contents {
     /// Gives each worker that takes the arguments of another item their schema; returns a fault for each item that cannot be used.
@@ -29,8 +29,7 @@ impl Contents {
     /// Returns the schema of the arguments of an item, linked or added; `None` for a prompt.
     fn input_of(&self, name: &str) -> Result<Option<Value>, String> {
         // The item need not be part of the session, since only its schema is used.
-        let linked = || inventory::iter::<ToolDef>.into_iter();
-        if let Some(def) = linked().find(|def| def.name == name) {
+        if let Some(def) = linked_items().find(|def| def.name == name) {
             return Ok(schema_of(&Registered::from_definition(def)));
         }
         if let Some((tool, _)) = self.tools.iter().find(|(tool, _)| tool.name == name) {
@@ -39,7 +38,7 @@ impl Contents {
         let Some((spec, _)) = self.workers.iter().find(|(spec, _)| spec.name == name) else {
             let added = self.workers.iter().map(|(spec, _)| spec.name.as_str());
             let added = added.chain(self.tools.iter().map(|(tool, _)| tool.name.as_str()));
-            let hint = did_you_mean(name, added.chain(linked().map(|def| def.name)));
+            let hint = did_you_mean(name, added.chain(linked_items().map(|def| def.name)));
             return Err(format!("unknown tool, worker or entry `{name}`{hint}"));
         };
         match &spec.input_of {

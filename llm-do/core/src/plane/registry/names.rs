@@ -222,7 +222,10 @@ impl<'a> Named<'a> {
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Item(item) => write!(f, "{} at {}", item.kind().as_str(), item.location()),
+            Self::Item(item) => {
+                let of = item.instance().map(|instance| format!(" of the instance `{instance}`")).unwrap_or_default();
+                write!(f, "{}{of} at {}", item.kind().as_str(), item.location())
+            }
             Self::Toolset(def) => write!(f, "toolset at {}", def.location),
             Self::Group(group) => write!(f, "toolset at {}", group.origin),
         }

@@ -1,5 +1,6 @@
 //! One item of the registry, with the data that is derived from its definition once.
 
+mod program;
 mod sources;
 mod types;
 
@@ -17,6 +18,7 @@ use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::{Effect, OnUnknown};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
+use crate::observe::journal::digest;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::{Declared, OfferedTool};
 use crate::plane::definition::{ComputedInstructions, DeclaredRule, Decode, InstanceDef, Preview, ToolDef};
@@ -39,6 +41,8 @@ pub struct Registered {
     /// The read-only tool that finds out whether a call has happened.
     reconcile: Option<Arc<str>>,
     max_result: Option<u64>,
+    /// Whether a model may start calls in the background.
+    pub(super) background: bool,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// Its callees; `None` for all items.
@@ -56,8 +60,9 @@ pub struct Registered {
     summary: Option<Arc<str>>,
     /// The definition that its macro registered, if any.
     linked: Option<&'static ToolDef>,
-    /// The tool of which it is an alias.
-    alias_of: Option<Arc<str>>,
+    /// The names of the tools that it stands for, besides its own: that of which it is an alias, and that of the type of its
+    /// named instance.
+    other_names: Vec<Arc<str>>,
     variant: OnceLock<Variant>,
     /// The worker file that it was loaded from, in normalized form.
     file: Option<String>,
@@ -136,6 +141,11 @@ impl Registered {
     /// Returns how many bytes a model gets of a result, if it sets that itself.
     pub(crate) fn max_result(&self) -> Option<u64> {
         self.max_result
+    }
+
+    /// Returns whether a model may start calls in the background.
+    pub(crate) fn may_run_in_background(&self) -> bool {
+        self.background
     }
 
     /// Returns whether it is a tool of a toolset in this crate.
@@ -269,9 +279,15 @@ impl Registered {
         self.file.is_some()
     }
 
-    /// Returns the second name that policies and toolsets may use for it: that of the tool of which it is an alias.
-    pub(crate) fn alias_of(&self) -> Option<&str> {
-        self.alias_of.as_deref()
+    /// Returns the names that policies and toolsets may use for it, the registered one first: also that of the tool of which
+    /// it is an alias, and that of the same tool of its type if it belongs to a named instance.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.other_names).map(AsRef::as_ref)
+    }
+
+    /// Returns the named instance that it belongs to, if any.
+    pub(crate) fn instance(&self) -> Option<&'static str> {
+        self.receiver.and_then(|receiver| receiver.name)
     }
 
     /// Returns the approval rule in its source, if any.
@@ -307,6 +323,19 @@ impl Registered {
             let item = json!([self.description, self.parameters(), self.timeout, declared]);
             Variant::new(json!([item, plan.variant()]).to_string())
         }))
+    }
+
+    /// Returns a digest of its declaration and its code: the definition of a worker, the version of an added tool, or else that of the
+    /// program.
+    pub(crate) fn digest(&self) -> String {
+        let declared = self.declared.iter().flat_map(|declared| declared.iter());
+        let declared: Vec<_> = declared.map(|tool| [&*tool.shown, &*tool.tool]).collect();
+        let code = match &self.code {
+            Code::Worker(plan) => json!(plan.variant()),
+            Code::Value(tool) => json!(tool.version.as_deref().unwrap_or(program::version())),
+            Code::Function(_) => json!(program::version()),
+        };
+        digest(&json!([self.name, self.description, self.parameters(), declared, code]))
     }
 
     /// Returns the identity of the server of a tool that is not in this program, with the server's definition of the
@@ -355,6 +384,17 @@ impl Registered {
         *self.reads_text.get_or_init(decode.reads_text)
     }
 
+    /// Returns what was learned, if that implements it.
+    #[cfg(feature = "learn")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn learned(&self) -> Option<&llm_do_learn::Learned> {
+        match &self.code {
+            Code::Value(tool) => tool.learned.as_deref(),
+            Code::Function(_) | Code::Worker(_) => None,
+        }
+    }
+
     /// Returns whether a macro registered it.
     #[cfg(feature = "script")]
     pub(crate) fn is_linked(&self) -> bool {
@@ -367,7 +407,8 @@ impl Registered {
         let opening = def.instance.map(|instance| instance.state).unwrap_or_default();
         let computed = self.plan().and_then(|plan| plan.computed);
         let computed = computed.iter().flat_map(ComputedInstructions::state);
-        def.state.iter().chain(opening).map(|key| key()).chain(computed).collect()
+        let linked = def.state.iter().chain(opening).map(|key| key().inside(self.instance()));
+        linked.chain(computed).collect()
     }
 
     /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.
@@ -393,7 +434,12 @@ impl Registered {
 
     /// Returns the tool as models see it under the name `shown`.
     pub(super) fn offered_as(&self, shown: Arc<str>) -> OfferedTool {
-        OfferedTool { name: shown, description: Arc::clone(&self.description), arguments: Arc::clone(&self.arguments) }
+        OfferedTool {
+            name: shown,
+            description: Arc::clone(&self.description),
+            arguments: Arc::clone(&self.arguments),
+            background: self.background,
+        }
     }
 
     /// Returns the schema of the arguments.

@@ -31,7 +31,7 @@ impl Registry {
         let declared = names.resolve(&item, &source, &mut faults);
         item.instances = names.instances(&declared);
         item.declared = Some(Arc::new(names.declared(declared)));
-        item.effect = effects::of_item(&item, &self.tools);
+        item.effect = effects::of_item(&item, &self.tools, self.adds_tools);
         // Approvals find the rules of an item by its place, so the order must not change.
         item.place = self.tools.get(&name).and_then(|replaced| replaced.place);
         if !faults.is_empty() {

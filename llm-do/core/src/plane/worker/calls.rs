@@ -5,6 +5,7 @@ use llm_do_providers::{ToolCall, ToolResult};
 use serde_json::json;
 
 use super::WorkerRun;
+use super::background::BackgroundArguments;
 use super::messages::Interruption;
 use super::tool_search::{self, Found};
 use super::turn::{CallFault, CallResult, Refusal};
@@ -78,15 +79,30 @@ impl WorkerRun {
         if self.reads_results(&call.name) {
             return Ok(self.read_result(call));
         }
-        let mut outcome = self.dispatch(call).await?;
+        if self.is_wait(&call.name) {
+            return Box::pin(self.wait_for(call)).await;
+        }
+        let given = match self.given(call) {
+            BackgroundArguments::Now(given) => given,
+            BackgroundArguments::Later(arguments) => return Box::pin(self.start(call, arguments)).await,
+        };
+        let mut outcome = self.dispatch(call, given).await?;
         self.shorten(call, &mut outcome);
         Ok(outcome)
     }
 
-    /// Makes one call on the plane; a denial, or an error that the model may correct, becomes its result.
-    async fn dispatch(&self, call: &ToolCall) -> Result<CallResult, CallError> {
-        let outcome =
-            self.ctx.dispatch(Callee::Shown(&call.name), GivenArguments::Text(&call.arguments), Caller::Model).await;
+    /// Makes one call on the plane.
+    async fn dispatch(&self, call: &ToolCall, given: GivenArguments<'_>) -> Result<CallResult, CallError> {
+        let outcome = self.ctx.dispatch(Callee::Shown(&call.name), given, Caller::Model).await;
+        self.outcome(call, outcome)
+    }
+
+    /// Returns the outcome of a call; a denial, or an error that the model may correct, becomes its result.
+    pub(super) fn outcome(
+        &self,
+        call: &ToolCall,
+        outcome: Result<ToolReturn, CallError>,
+    ) -> Result<CallResult, CallError> {
         let error = match outcome {
             Ok(returned) => {
                 return Ok(CallResult {
@@ -102,12 +118,7 @@ impl WorkerRun {
         let is_planned = matches!(error, CallError::DryRun { .. });
         let refusal = Refusal::from_error(&error);
         let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
-        // If the call used up the worker's time, the model has no time to correct the error.
-        let is_returned = match refusal {
-            Some(Refusal::Denied) => !self.end_on_denial && !error.is_stopped(),
-            _ => error.is_recoverable() && self.ctx.check_deadline().is_ok(),
-        };
-        if !is_returned {
+        if !self.is_returned(&error) {
             return Err(error);
         }
         let error = self.with_shown_name(error, &call.name);
@@ -120,13 +131,22 @@ impl WorkerRun {
         Ok(CallResult { result, fault, refusal, loaded: Vec::new() })
     }
 
+    /// Returns whether the model gets an error of its call; other errors end the worker's call.
+    pub(super) fn is_returned(&self, error: &CallError) -> bool {
+        match Refusal::from_error(error) {
+            Some(Refusal::Denied) => !self.end_on_denial && !error.is_stopped(),
+            // If the call used up the worker's time, the model has no time to correct the error.
+            _ => error.is_recoverable() && self.ctx.check_deadline().is_ok(),
+        }
+    }
+
     /// Returns the call with mended arguments, if its model may write such and they can be mended.
     fn mended(&self, call: &ToolCall) -> Option<Box<ToolCall>> {
         if !self.model.profile().mend_arguments {
             return None;
         }
         let is_search = self.search.is_some() && tool_search::is_own(&call.name);
-        let is_own = is_search || self.reads_results(&call.name);
+        let is_own = is_search || self.reads_results(&call.name) || self.is_wait(&call.name);
         let mended = mend::arguments(&call.arguments, is_own || self.ctx.is_read_only(&call.name))?;
         self.report_mends(Some(&call.name), mended.mends);
         let mut call = Box::new(call.clone());

@@ -6,7 +6,7 @@ mod pages;
 
 use std::sync::Arc;
 
-use llm_do_providers::{Message, ToolCall, ToolResult, ToolSpec};
+use llm_do_providers::{Message, ToolCall, ToolResult, ToolSpec, UserPart};
 use llm_do_worker_file::MIN_RESULT;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use self::pages::{MARK, MAX_WANTED, handle_in, page, search, shortened};
 use super::WorkerRun;
 use super::turn::{CallFault, CallResult};
 use crate::observe::event::EventKind;
+use crate::plane::history::background_result;
 
 /// The tool that returns a part of a result.
 const READ: &str = "result_read";
@@ -66,13 +67,37 @@ impl WorkerRun {
             _ => None,
         });
         for result in results.flatten().filter(|result| result.content.len() > max) {
-            let known = handle_in(&result.content).and_then(|handle| self.results.get(handle).ok());
-            let whole = known.as_deref().unwrap_or(&result.content);
-            let handle = self.has_result_tools().then(|| self.results.keep(whole));
-            result.content = shortened(whole, max, handle.as_deref());
+            result.content = self.shorter(&result.content, max);
+            is_changed = true;
+        }
+        self.shorten_joined(messages, max) || is_changed
+    }
+
+    /// Shortens the results of calls in the background that have more than `max` bytes; returns whether there were such.
+    fn shorten_joined(&self, messages: &mut [Message], max: usize) -> bool {
+        let mut is_changed = false;
+        let parts = messages.iter_mut().filter_map(|message| match message {
+            Message::User { parts } => Some(parts),
+            _ => None,
+        });
+        for part in parts.flatten() {
+            let UserPart::Text { text } = part else { continue };
+            let Some((_, heading, content)) = background_result(text).filter(|(_, _, content)| content.len() > max)
+            else {
+                continue;
+            };
+            *text = format!("{heading}\n{}", self.shorter(content, max));
             is_changed = true;
         }
         is_changed
+    }
+
+    /// Returns the beginning and the end of a result, which may have been shortened before.
+    fn shorter(&self, content: &str, max: usize) -> String {
+        let known = handle_in(content).and_then(|handle| self.results.get(handle).ok());
+        let whole = known.as_deref().unwrap_or(content);
+        let handle = self.has_result_tools().then(|| self.results.keep(whole));
+        shortened(whole, max, handle.as_deref())
     }
 
     /// Returns whether a call of this name reads a shortened result.
@@ -84,6 +109,7 @@ impl WorkerRun {
     pub(super) fn result_tools_of(&self, messages: &[Message]) -> Vec<Arc<str>> {
         let is_shortened = |message: &Message| match message {
             Message::Tool { results } => results.iter().any(|result| result.content.contains(MARK)),
+            Message::User { parts } => parts.iter().any(has_shortened),
             _ => false,
         };
         if self.has_result_tools() && messages.iter().any(is_shortened) { names().into() } else { Vec::new() }
@@ -139,6 +165,11 @@ pub(super) fn spec(name: &str) -> Option<ToolSpec> {
         SEARCH => Some(search_spec()),
         _ => None,
     }
+}
+
+/// Returns whether a part of a message is the shortened result of a call in the background.
+fn has_shortened(part: &UserPart) -> bool {
+    matches!(part, UserPart::Text { text } if background_result(text).is_some_and(|(_, _, content)| content.contains(MARK)))
 }
 
 fn names() -> [Arc<str>; 2] {

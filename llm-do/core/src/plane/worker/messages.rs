@@ -104,7 +104,7 @@ impl WorkerRun {
         made: Option<usize>,
     ) -> Result<StepOutcome<Vec<RunMessage>>, CallError> {
         let input = position(turns.turn(), made);
-        let is_recorded = self.is_recorded(&input);
+        let is_recorded = self.is_recorded(MESSAGES, &input);
         let new = if is_recorded { Vec::new() } else { self.new_messages(turns.is_done()) };
         if new.is_empty() && !is_recorded && made.is_none() {
             return Ok(StepOutcome { value: new, is_replayed: false });
@@ -117,21 +117,23 @@ impl WorkerRun {
     /// Takes the messages that have come. The worker that the run is takes the last ones: later ones are refused.
     fn new_messages(&self, is_done: bool) -> Vec<RunMessage> {
         match self.mail.as_ref().filter(|_| !self.is_replaying()) {
-            Some(mail) if is_done && self.ctx.frame().by == Caller::User => mail.take_or_close(),
+            Some(mail) if is_done && self.ctx.frame().by == Caller::User && !self.awaits_results() => {
+                mail.take_or_close()
+            }
             Some(mail) => mail.take(),
             None => Vec::new(),
         }
     }
 
     /// Returns whether the journal has later steps of this call: new messages join after them.
-    fn is_replaying(&self) -> bool {
+    pub(super) fn is_replaying(&self) -> bool {
         self.ctx.journal().is_some_and(|journal| journal.has_later_steps(&self.ctx.key()))
     }
 
-    /// Returns whether the journal has messages with this input.
-    fn is_recorded(&self, input: &Value) -> bool {
+    /// Returns whether the journal has what joined the conversation at this place.
+    pub(super) fn is_recorded(&self, name: &str, input: &Value) -> bool {
         self.ctx.journal().is_some_and(|journal| {
-            let step = StepSpec::new(self.ctx.key(), 0, StepKind::Message, MESSAGES, input.clone());
+            let step = StepSpec::new(self.ctx.key(), 0, StepKind::Message, name, input.clone());
             journal.is_recorded(&step.key)
         })
     }
@@ -141,7 +143,7 @@ impl WorkerRun {
     pub(super) fn interruption(&self, turn: u32, calls: usize, is_replay: bool) -> Interruption {
         let has_journal = self.ctx.journal().is_some();
         let mut made = (0..calls).filter(|_| has_journal);
-        let recorded = made.find(|made| self.is_recorded(&position(turn, Some(*made))));
+        let recorded = made.find(|made| self.is_recorded(MESSAGES, &position(turn, Some(*made))));
         Interruption { made: recorded.unwrap_or(ALL).into(), is_replay: is_replay.into() }
     }
 

@@ -6,7 +6,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, ToolResult, Transcript};
+use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, ToolResult, Transcript, UserPart};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -259,6 +259,19 @@ impl Turns {
         } else if matches!((&self.phase, self.messages.last()), (Phase::Request, Some(Message::Assistant { .. }))) {
             // The process ended between the interruption and its message.
             self.push(Message::user(CONTINUE));
+        }
+    }
+
+    /// Adds results of calls in the background, which the model answers before the call ends.
+    pub(crate) fn join_results(&mut self, parts: Vec<UserPart>) {
+        self.add_parts(parts);
+        self.phase = Phase::Request;
+    }
+
+    /// Adds parts of a message that no request follows yet.
+    pub(crate) fn add_parts(&mut self, parts: Vec<UserPart>) {
+        if !parts.is_empty() {
+            self.push(Message::User { parts });
         }
     }
 

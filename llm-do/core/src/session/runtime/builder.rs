@@ -8,11 +8,11 @@ mod observation;
 mod preset;
 mod sources;
 
-use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::PriceTable;
 use llm_do_providers::{CapabilityTable, Model};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,7 @@ use self::sources::WaitNotice;
 #[cfg(feature = "mcp")]
 use super::root_calls::WeakRuntime;
 use super::{BuildError, Runtime, named_limits};
+use crate::declare::toolset::NamedInstance;
 use crate::declare::worker_file;
 use crate::observe::event::{self, EventSink};
 use crate::observe::journal::{ChildSteps, Journal};
@@ -29,9 +30,11 @@ use crate::plane::approval::{ApprovalMode, Approvals, Approver, FlowMode, Policy
 use crate::plane::config::SessionConfig;
 use crate::plane::config::WorkingFolder;
 use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
+use crate::plane::guarantee::{EvidencePlace, EvidenceStore};
 use crate::plane::guard::{Guard, Guards};
+use crate::plane::instance::TypeKey;
 use crate::plane::model_choice::SessionModel;
-use crate::plane::registry::{Contents, Origin, Registry};
+use crate::plane::registry::{Contents, Origin, Registry, adds_tools};
 use crate::plane::tool_source::ToolSource;
 use crate::plane::user_input::InputHandler;
 
@@ -58,6 +61,10 @@ pub struct RuntimeBuilder {
     hybrids: Vec<(String, String)>,
     /// The workers that answer alone, although their files may name a tool.
     without_hybrids: Vec<String>,
+    /// The guarantees of workers.
+    guarantees: Vec<(String, Guarantee)>,
+    /// Where the evidence of guarantees is kept.
+    evidence: Option<Arc<dyn EvidenceStore>>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// The items whose runs need tools of sources; `None` for all.
@@ -76,7 +83,17 @@ pub struct RuntimeBuilder {
 impl RuntimeBuilder {
     /// Sets the value for tools with a `State<T>` parameter, replacing an earlier one of the same type.
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.config.state.insert(TypeId::of::<T>(), Arc::new(value));
+        self.config.state.insert(TypeKey::of::<T>(None), Arc::new(value));
+        self
+    }
+
+    /// Sets the value for the tools of a [named instance](NamedInstance), replacing an earlier one of the same type:
+    /// `state_for::<orders>(value)`.
+    ///
+    /// They get no state of other tools, so a forgotten value is an error of [`build`](Self::build).
+    /// [`toolset!`](macro@llm_do_macros::toolset) declares named instances.
+    pub fn state_for<I: NamedInstance>(mut self, value: impl Send + Sync + 'static) -> Self {
+        self.config.state.insert(TypeKey::of_value(&value, I::NAME), Arc::new(value));
         self
     }
 
@@ -138,11 +155,12 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Removes the journal and the shadows, for runs that do not belong to the application.
+    /// Removes the journal, the shadows and the guarantees, for runs that do not belong to the application.
     #[doc(hidden)]
     pub fn without_journal_and_shadows(mut self) -> Self {
         self.config.journal = None;
         self.shadows.clear();
+        self.guarantees.clear();
         self
     }
 
@@ -165,6 +183,8 @@ impl RuntimeBuilder {
             shadows: self.shadows.clone(),
             hybrids: self.hybrids.clone(),
             without_hybrids: self.without_hybrids.clone(),
+            guarantees: self.guarantees.clone(),
+            evidence: self.evidence.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
             roots: self.roots.clone(),
@@ -209,6 +229,7 @@ impl RuntimeBuilder {
             return Err(BuildError::Sources(faults));
         }
         contents.effects = self.policy.effect_layers();
+        contents.adds_tools = adds_tools(&self.config.settings);
         let registry = Registry::with(contents)?;
         self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));
@@ -243,7 +264,9 @@ impl RuntimeBuilder {
         let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, policy, &registry)
             .map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
-        let hybrids = Hybrids::new(self.hybrids, &registry).map_err(BuildError::Hybrid)?;
+        let answers_alone = |worker: &String| self.without_hybrids.contains(worker);
+        self.guarantees.retain(|(worker, _)| !answers_alone(worker));
+        let hybrids = Hybrids::new(self.hybrids, &self.guarantees, &registry).map_err(BuildError::Hybrid)?;
         let capacity = self.config.sink_capacity;
         let plane = Plane {
             config: self.config,
@@ -257,6 +280,7 @@ impl RuntimeBuilder {
             root_steps: ChildSteps::default(),
             shadows,
             hybrids,
+            evidence: EvidencePlace::new(self.evidence),
             worker_store: self.worker_store,
         };
         let runtime =

@@ -53,14 +53,18 @@ fn the_mode_of_the_user_holds_against_that_of_the_manifest() {
 
 #[test]
 fn of_the_limits_of_the_project_and_the_user_the_lower_one_holds() {
-    let limits =
-        |count: u64| format!("limit_requests: {count}\nmax_depth: {count}\nlimit_cost: {count}\ntimeout: {count}\n");
+    let limits = |count: u64| {
+        ["limit_requests", "max_depth", "max_concurrent_calls", "limit_cost", "timeout"]
+            .map(|key| format!("{key}: {count}\n"))
+            .concat()
+    };
     let place = project(&limits(9));
     let read = "call list_files {}";
     let user = User::new(&limits(1));
     for (setting, value) in [
         ("limit_requests", serde_json::json!(1)),
         ("max_depth", 1.into()),
+        ("max_concurrent_calls", 1.into()),
         ("limit_cost", "$1.00".into()),
         ("timeout", "1s".into()),
     ] {

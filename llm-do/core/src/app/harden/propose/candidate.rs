@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::super::signature::parameters;
 use super::super::{Case, Compared, Verdict, compare_one};
 use super::score::Score;
 use crate::base::agreement::Agreement;
@@ -21,9 +22,6 @@ use crate::session::runtime::Runtime;
 
 /// The number of failures by timeout of the interpreter after which a script does not run on the remaining cases.
 const MAX_SLOW: usize = 2;
-
-/// The parameter of a prompt for its files, which a script cannot read.
-const ATTACHMENTS: &str = "attachments";
 
 /// Returns the script in an answer of the model: its last code block, or the whole answer.
 pub(super) fn script_in(answer: &str) -> String {
@@ -50,17 +48,6 @@ pub(super) fn allowed<'a>(registry: &'a Registry, worker: &'a Registered) -> Vec
     let declared = worker.declared.iter().flat_map(|declared| declared.iter());
     let tools = declared.filter_map(|tool| registry.get(&tool.tool));
     tools.filter(|tool| tool.effect() == Effect::ReadOnly && tool.kind() == ItemKind::Tool).collect()
-}
-
-/// Returns the parameters of a script: those of the worker, without the files of a prompt.
-pub(super) fn parameters(worker: &Registered) -> Value {
-    let mut parameters = worker.parameters().clone();
-    if worker.takes_prompt()
-        && let Some(properties) = parameters["properties"].as_object_mut()
-    {
-        properties.remove(ATTACHMENTS);
-    }
-    parameters
 }
 
 /// Checks a script like any script, and adds it to the registry; returns all faults.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::super::RecordedCalls;
+use super::super::{Judgment, RecordedCalls};
 use super::score::Score;
 use super::split::Contradiction;
 use crate::base::usage::RunUsage;
@@ -28,8 +28,11 @@ pub struct ProposalReport {
     pub worker_failed: usize,
     /// Each script that the model wrote, in order.
     pub attempts: Vec<Attempt>,
-    /// The best script; `None` if none was good enough.
+    /// The best script; `None` if none had more agreements than disagreements.
     pub chosen: Option<Chosen>,
+    /// The text of the best script, if the gate refused it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// The usage of the worker's recorded calls.
     pub recorded: RecordedCalls,
     /// The usage of the requests to the model.
@@ -96,7 +99,11 @@ pub struct Chosen {
     pub selecting: Score,
     /// The score on the cases that were used neither by the model nor for the selection.
     pub held_back: Score,
-    /// The mean time of a call on those cases, in milliseconds.
+    /// The score on the inputs that would be held back, but to which the worker gave several answers: each answer counts as a disagreement.
+    pub contradicting: Score,
+    /// The decision of the gate.
+    pub judgment: Judgment,
+    /// The mean time of a call on the held-back cases, in milliseconds.
     pub milliseconds: f64,
 }
 
@@ -106,7 +113,10 @@ impl fmt::Display for ProposalReport {
         let Self { worker, script, parts, usage, .. } = self;
         writeln!(f, "# A script for `{worker}`\n")?;
         match &self.chosen {
-            Some(chosen) => self.write_chosen(f, chosen)?,
+            Some(chosen) => {
+                self.write_gate(f, chosen)?;
+                self.write_chosen(f, chosen)?;
+            }
             None => writeln!(f, "No script was good enough, so `{script}.py` was not written. {}\n", self.reason())?,
         }
         for note in &self.notes {
@@ -126,6 +136,7 @@ impl fmt::Display for ProposalReport {
             write_attempt(f, number, attempt)?;
         }
         let (requests, tokens, cost) = (usage.model.requests, usage.model.total_tokens(), usage.cost);
+        self.write_refused(f)?;
         writeln!(f, "\n{} Used: {requests} requests, {tokens} tokens, cost {cost}.", self.reason())?;
         if self.next.is_empty() {
             return Ok(());
@@ -145,15 +156,47 @@ impl ProposalReport {
         }
     }
 
+    /// Writes the decision of the gate, and why it refuses.
+    fn write_gate(&self, f: &mut fmt::Formatter<'_>, chosen: &Chosen) -> fmt::Result {
+        let (script, judgment) = (&self.script, &chosen.judgment);
+        writeln!(f, "Gate: {judgment}.\n")?;
+        if judgment.is_accepted() {
+            return Ok(());
+        }
+        writeln!(f, "So `{script}.py` was not written:\n")?;
+        judgment.faults.iter().try_for_each(|fault| writeln!(f, "- {fault}"))?;
+        if let Some(needed) = judgment.needed.filter(|needed| *needed > judgment.answered as u64) {
+            let recorded = needed.saturating_mul(10).div_ceil(3);
+            writeln!(
+                f,
+                "- 3 of 10 cases are held back: {needed} answers are those of at least about {recorded} cases"
+            )?;
+        }
+        writeln!(f)
+    }
+
+    fn write_refused(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(script) = &self.refused else { return Ok(()) };
+        let fence = fence(script, 3);
+        writeln!(f, "\n## The refused script\n\n{fence}python\n{}\n{fence}", script.trim_end())
+    }
+
     fn write_chosen(&self, f: &mut fmt::Formatter<'_>, chosen: &Chosen) -> fmt::Result {
         let Self { worker, script, .. } = self;
-        let Chosen { attempt, shown, selecting, held_back, milliseconds } = chosen;
+        let Chosen { attempt, shown, selecting, held_back, milliseconds, .. } = chosen;
         writeln!(f, "`{script}.py` (attempt {attempt}) compared with the recorded answers of `{worker}`:\n")?;
         writeln!(f, "| cases | agreement |\n|---|---|")?;
         let interval = held_back.interval().map(|(low, high)| {
             format!("; where it answers, {:.0} to {:.0} % with 95 % confidence", low * 100.0, high * 100.0)
         });
+        let contradicting = chosen.contradicting.agree + chosen.contradicting.disagree;
         writeln!(f, "| **held back**, which nothing has seen | **{held_back}**{} |", interval.unwrap_or_default())?;
+        if contradicting > 0 {
+            writeln!(
+                f,
+                "| held back, with several answers of the worker | {contradicting} answered, which count as disagreements |"
+            )?;
+        }
         writeln!(f, "| choosing among scripts | {selecting} |\n| shown to the model | {shown} |\n")?;
         if held_back.cases() > 0 {
             writeln!(f, "A call takes {milliseconds:.2} ms, and asks no model.\n")?;
@@ -207,10 +250,15 @@ fn write_attempt(f: &mut fmt::Formatter<'_>, number: usize, attempt: &Attempt) -
 /// Returns text as inline code, delimited by more backticks than it contains.
 fn code(text: &str) -> String {
     let text = line(text);
-    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest + 1);
-    let space = if longest > 0 { " " } else { "" };
+    let fence = fence(&text, 1);
+    let space = if fence.len() > 1 { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
+}
+
+/// Returns more backticks than the text has in a row, and at least some.
+fn fence(text: &str, least: usize) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    "`".repeat(least.max(longest + 1))
 }
 
 fn line(text: &str) -> String {

@@ -159,9 +159,13 @@ impl<'a> ScriptSearch<'a> {
             Some(best) => Some(self.measure(best).await?),
             None => None,
         };
-        let script = best.map(|best| best.text);
+        let is_accepted = chosen.as_ref().is_some_and(|chosen| chosen.judgment.is_accepted());
+        let (script, refused) = match best.map(|best| best.text) {
+            Some(text) if is_accepted => (Some(text), None),
+            text => (None, text),
+        };
         let rust = script.as_ref().map(|script| rust::function(self.worker, script));
-        Ok(Proposal { script, rust, report: self.report(end, chosen, recorded) })
+        Ok(Proposal { script, rust, report: self.report(end, chosen, refused, recorded) })
     }
 
     async fn measure(&self, best: &Best) -> Result<Chosen, ProposeError> {
@@ -170,21 +174,31 @@ impl<'a> ScriptSearch<'a> {
         let (held_back, _) = candidate::run(&best.runtime, name, cases, &self.proposer.agreement, &mut 0).await;
         #[expect(clippy::cast_precision_loss, reason = "there are few cases")]
         let milliseconds = began.elapsed().as_secs_f64() * 1000.0 / cases.len().max(1) as f64;
+        let cases = &self.split.contradicting_held_back;
+        let (contradicting, _) = candidate::run(&best.runtime, name, cases, &self.proposer.agreement, &mut 0).await;
         self.check_cancelled()?;
+        let judgment = self.proposer.gate.judge(&held_back.with_disagreements(&contradicting));
         let Best { attempt, shown, selecting, .. } = *best;
-        Ok(Chosen { attempt, shown, selecting, held_back, milliseconds })
+        Ok(Chosen { attempt, shown, selecting, held_back, contradicting, judgment, milliseconds })
     }
 
-    fn report(self, end: ProposalEnd, chosen: Option<Chosen>, recorded: RecordedCalls) -> ProposalReport {
-        let Split { shown, selecting, held_back, contradicting, worker_failed } = self.split;
+    fn report(
+        self,
+        end: ProposalEnd,
+        chosen: Option<Chosen>,
+        refused: Option<String>,
+        recorded: RecordedCalls,
+    ) -> ProposalReport {
+        let Split { shown, selecting, held_back, contradicting, worker_failed, identifier, .. } = self.split;
         let parts = Parts { shown: shown.len(), selecting: selecting.len(), held_back: held_back.len() };
         let (worker, script) = (self.proposer.worker.clone(), self.proposer.name.clone());
         ProposalReport {
             next: chosen
                 .as_ref()
+                .filter(|chosen| chosen.judgment.is_accepted())
                 .map(|chosen| switch_on::next(&worker, &script, &chosen.held_back))
                 .unwrap_or_default(),
-            notes: switch_on::notes(parts, contradicting.len()),
+            notes: switch_on::notes(parts, contradicting.len(), identifier.as_deref()),
             worker,
             script,
             end,
@@ -193,6 +207,7 @@ impl<'a> ScriptSearch<'a> {
             worker_failed: *worker_failed,
             attempts: self.attempts,
             chosen,
+            refused,
             recorded,
             usage: self.used,
         }

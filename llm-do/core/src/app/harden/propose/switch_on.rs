@@ -7,8 +7,13 @@ use super::score::Score;
 const FEW: usize = 10;
 
 /// Returns the limits of the evidence.
-pub(super) fn notes(parts: Parts, contradicting: usize) -> Vec<String> {
+pub(super) fn notes(parts: Parts, contradicting: usize, identifier: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
+    if let Some(field) = identifier {
+        notes.push(format!(
+            "cases with the same `{field}` are in one part, so what a script learned about one does not count."
+        ));
+    }
     match parts.held_back {
         0 => notes.push("no case was held back, so nothing measures a script; record more runs.".to_owned()),
         few if few < FEW => {

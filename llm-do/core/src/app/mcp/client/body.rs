@@ -78,8 +78,14 @@ async fn send(
     request: CallRequest,
 ) -> Result<Reply> {
     let (events, mut received) = mpsc::channel(EVENTS);
-    let began = ctx.clock_time();
-    connection.send(CallJob { tool: Arc::clone(tool), request, events, is_sent: AtomicBool::new(false) });
+    let (began, is_repeatable) = (ctx.clock_time(), !ctx.must_not_repeat());
+    connection.send(CallJob {
+        tool: Arc::clone(tool),
+        request,
+        is_repeatable,
+        events,
+        is_sent: AtomicBool::new(false),
+    });
     while let Some(event) = received.recv().await {
         match event {
             CallEvent::Progress(text) => ctx.progress(text),
@@ -99,7 +105,7 @@ async fn send(
             }
             CallEvent::Done(result, is_sent) => {
                 return (*result).map_err(|error| {
-                    match error.unknown_outcome().filter(|_| is_sent && !tool.is_repeatable) {
+                    match error.unknown_outcome().filter(|_| is_sent && !is_repeatable) {
                         Some(reason) => UnknownOutcome::new(reason).began(began).into(),
                         None => error.into(),
                     }

@@ -31,8 +31,6 @@ const CANCELLING: Duration = Duration::from_secs(2);
 pub(super) struct RemoteTool {
     /// The definition from when the runtime was built.
     pub(super) definition: Tool,
-    /// Whether a call may be repeated.
-    pub(super) is_repeatable: bool,
     /// The schema of its results, if results can be compared with it.
     pub(super) output: Option<Arc<CheckedSchema>>,
 }
@@ -49,6 +47,8 @@ impl RemoteTool {
 pub(super) struct CallJob {
     pub(super) tool: Arc<RemoteTool>,
     pub(super) request: CallRequest,
+    /// Whether it may be sent again.
+    pub(super) is_repeatable: bool,
     /// Closed once the caller has stopped waiting for the call.
     pub(super) events: mpsc::Sender<CallEvent>,
     /// Whether the server may have received the request.

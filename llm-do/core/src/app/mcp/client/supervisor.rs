@@ -182,7 +182,7 @@ impl Supervisor {
     }
 
     async fn call(&self, job: &CallJob) -> Result<Reply, McpError> {
-        let mut repeats = if job.tool.is_repeatable { self.server.retries } else { 0 };
+        let mut repeats = if job.is_repeatable { self.server.retries } else { 0 };
         let mut logins = 0..MAX_LOGINS;
         loop {
             let connected = match self.before_sending(job, self.connected()).await {

@@ -12,7 +12,6 @@ use super::connection::{FirstList, McpConnection};
 use super::server::McpServer;
 use super::{body, effect, sampling, text};
 use crate::declare::schema::{CheckedSchema, MAX_VALUE_DEPTH, UsableSchema, is_shallow, untrusted_schema_fault};
-use crate::declare::tool::Effect;
 use crate::plane::function_tool::{Acts, FunctionTool};
 use crate::plane::tool_source::{Listing, LoadedTools};
 
@@ -108,10 +107,9 @@ fn unknown(server: &McpServer, list: &FirstList) -> impl Iterator<Item = String>
 fn function_tool(connection: &McpConnection, listed: &Tool, usable: Result<UsableSchema, String>) -> FunctionTool {
     let server = connection.server();
     let effect = effect::of_tool(server, &listed.name, listed.annotations.as_ref());
-    let is_repeatable = matches!(effect, Effect::ReadOnly | Effect::Idempotent);
     let output = output(listed).filter(|schema| output_schema_fault(schema).is_none());
     let output = output.map(|schema| Arc::new(CheckedSchema::new(&schema).untrusted()));
-    let remote = Arc::new(RemoteTool { definition: listed.clone(), is_repeatable, output });
+    let remote = Arc::new(RemoteTool { definition: listed.clone(), output });
     let connection = connection.clone();
     let call = move |ctx, arguments| body::call(connection.clone(), Arc::clone(&remote), ctx, arguments);
     let name = mcp_tool_name(&server.name, &listed.name);

@@ -6,7 +6,7 @@ use super::{Demand, Kind};
 use crate::declare::tool::Effect;
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::plane::definition::{DeclaredRule, ToolDef, ToolsetDef};
+use crate::plane::definition::{DeclaredRule, ToolDef, ToolsetDef, linked_items};
 use crate::plane::function_tool::Alias;
 use crate::plane::registry::Origin;
 
@@ -43,8 +43,10 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         limits: _,
         max_result: _,
         attachments: _,
+        background: _,
         timeout: _,
         hybrid,
+        guarantee: _,
         shadow,
     } = spec;
     let demand = |kind, text: String| Demand::new(kind, origin.to_string(), text);
@@ -110,7 +112,7 @@ fn of_limits(name: &str, max_turns: u32, retries: u32) -> impl Iterator<Item = S
 
 /// Returns a tool with this name, or in the toolset with this name, whose calls the program does not ask about.
 fn unasked(name: &str) -> Option<&'static str> {
-    let of_tool = |name: &str| inventory::iter::<ToolDef>.into_iter().find(|def| def.name == name);
+    let of_tool = |name: &str| linked_items().find(|def| def.name == name);
     let decides = |def: &&ToolDef| {
         let is_asked = def.approval != Some(DeclaredRule::PreApproved) || def.effect == Effect::ReadOnly;
         !is_asked && !HARMLESS.contains(&def.name)

@@ -10,7 +10,7 @@ use crate::app::project::ServerFile;
 use crate::app::project::report::Report;
 use crate::declare::toolset::Member;
 use crate::declare::worker_file::{IMPLIED, ToolLines};
-use crate::plane::definition::{ToolDef, ToolsetDef};
+use crate::plane::definition::{ToolsetDef, linked_items};
 
 /// The names of tools in subagent files, with the registered names of the equivalent tools here.
 const TOOLS: [(&str, &str); 10] = [
@@ -226,7 +226,7 @@ impl<'a> Tools<'a> {
 }
 
 fn is_linked(tool: &str) -> bool {
-    inventory::iter::<ToolDef>.into_iter().any(|def| def.name == tool)
+    linked_items().any(|def| def.name == tool)
 }
 
 /// Returns the registered names of the members of a linked toolset.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use llm_do_worker_file::{Content, Fault, Key, Located, Node};
 
-use crate::plane::definition::{ToolDef, ToolsetDef};
+use crate::plane::definition::{ToolsetDef, linked_items};
 
 /// Names of tools, with the registered names of the equivalent tools here.
 const TOOLS: [(&str, &str); 7] = [
@@ -76,6 +76,5 @@ fn counterpart(name: &str) -> Option<&'static str> {
 }
 
 fn is_linked(name: &str) -> bool {
-    inventory::iter::<ToolDef>.into_iter().any(|def| def.name == name)
-        || inventory::iter::<ToolsetDef>.into_iter().any(|def| def.name == name)
+    linked_items().any(|def| def.name == name) || inventory::iter::<ToolsetDef>.into_iter().any(|def| def.name == name)
 }

@@ -19,7 +19,7 @@ use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{Cancelling, Inserted, MessageRow, NewRun, QuotaReached, Resuming, RunRow, Source};
 use crate::observe::journal::JournalError;
-use crate::plane::dispatch::{fresh_id, may_repeat_effects, unknown_calls};
+use crate::plane::dispatch::{fresh_id, may_repeat_effects};
 use crate::plane::registry::Registered;
 
 /// The header of a key that makes starting a run idempotent.
@@ -188,9 +188,8 @@ pub(super) async fn view(shared: &Shared, client: &Identity, id: &str) -> Result
         return Ok(view);
     }
     // Unreadable records hide only the data from them: they may be the reason for the run's error.
-    let records = if shared.is_elsewhere() { Vec::new() } else { shared.records(id).await.unwrap_or_default() };
-    let unknown = unknown_calls(&records).await;
-    Ok(view.with_effects(shared.store.effects(id).await?).with_unknown(unknown))
+    let unknown = if shared.is_elsewhere() { Vec::new() } else { shared.unknown_calls(id).await.unwrap_or_default() };
+    Ok(view.with_effects(shared.effects(id).await?).with_unknown(unknown))
 }
 
 /// Returns the messages to a run, each with whether it has joined the conversation of a worker.
@@ -275,7 +274,7 @@ pub(super) async fn resume(
     if shared.is_elsewhere() {
         return refused("a run in Restate is not resumed once it has ended; start a new one");
     }
-    if !client.may(Role::Decide) && may_repeat_effects(&shared.records(&id).await?).await {
+    if !client.may(Role::Decide) && may_repeat_effects(&shared.outlines(&id).await?).await {
         let text = "calls of the run began and may have had their effect, and would be made again: the role `decide` is required";
         return Err(Problem::new(StatusCode::FORBIDDEN, "may_repeat_effects", text));
     }

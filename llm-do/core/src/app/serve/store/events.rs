@@ -72,6 +72,13 @@ impl Store {
         added.await
     }
 
+    /// Returns the number of the last event of a run; 0 without one.
+    pub(in crate::app::serve) async fn last_event(&self, run: &str) -> Result<u64, StoreError> {
+        let run = run.to_owned();
+        let sql = "SELECT coalesce(max(number), 0) FROM events WHERE run = ?1";
+        self.database.read(move |connection| connection.query_row(sql, [run], |row| row.get(0))).await
+    }
+
     /// Returns the calls of a run that may have changed something.
     pub(in crate::app::serve) async fn effects(&self, run: &str) -> Result<EffectLog, StoreError> {
         let run = run.to_owned();

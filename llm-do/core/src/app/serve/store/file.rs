@@ -8,7 +8,8 @@ use super::waits::Wait;
 use super::{COMPONENT, StoreError, events, runs, waits};
 use crate::observe::database::DatabaseFile;
 use crate::observe::event::EffectLog;
-use crate::observe::journal::{Record, read_records};
+use crate::observe::journal::{Record, RecordList};
+use crate::plane::dispatch::without_content;
 
 /// The file of a service, which may be running or not. It is opened for reading only.
 #[derive(Debug)]
@@ -35,9 +36,9 @@ impl StoreFile {
         self.0.read(|connection| events::effects(connection, id))
     }
 
-    /// Returns the records of a run.
-    pub(in crate::app::serve) fn records(&self, id: &str) -> Result<Vec<Record>, StoreError> {
-        self.0.read(|connection| read_records(connection, id))
+    /// Returns the records of a run without their content.
+    pub(in crate::app::serve) fn outlines(&self, id: &str) -> Result<Vec<Record>, StoreError> {
+        self.0.read(|connection| RecordList::read_parts(connection, id, |record| Some(without_content(record))))
     }
 
     /// Returns a run with its questions, up to `limit`.

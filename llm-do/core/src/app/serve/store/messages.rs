@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
 use super::changes::Changed;
 use super::runs::find;
 use super::{Json, Millis, Store, StoreError};
-use crate::observe::journal::{StepKind, read_records};
+use crate::observe::journal::{StepKind, read_values};
 use crate::plane::mailbox::RunMessage;
 
 /// The table. Numbers of deleted messages are not used again: a process counts from the last one that it has seen.
@@ -141,9 +141,8 @@ impl Store {
     /// Returns the ids of the messages that have joined the conversation of a worker, as the journal has them.
     pub(in crate::app::serve) async fn joined_messages(&self, run: &str) -> Result<HashSet<Arc<str>>, StoreError> {
         let run = run.to_owned();
-        let records = self.database.read(move |connection| read_records(connection, &run)).await?;
-        let values = records.into_iter().filter(|record| record.kind == StepKind::Message).map(|record| record.value);
-        let messages = values.filter_map(|value| serde_json::from_value::<Vec<RunMessage>>(value).ok());
+        let values = self.database.read(move |connection| read_values(connection, &run, StepKind::Message)).await?;
+        let messages = values.into_iter().filter_map(|value| serde_json::from_value::<Vec<RunMessage>>(value).ok());
         Ok(messages.flatten().filter_map(|message| message.id().cloned()).collect())
     }
 

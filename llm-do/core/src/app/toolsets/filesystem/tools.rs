@@ -7,8 +7,6 @@ macro_rules! tools {
         $files:ident($toolset:literal), $open:ident,
         $read:literal, $write:literal, $edit:literal, $list:literal, $search:literal, $move:literal, $delete:literal
     ) => {
-        use std::any::TypeId;
-
         use super::edit::{self, Edit};
         use super::fault::Fault;
         use super::files::Files;
@@ -18,7 +16,7 @@ macro_rules! tools {
         use super::{transfer, write};
         use crate::base::error::Result;
         use crate::plane::context::CallContext;
-        use crate::plane::instance::Opened;
+        use crate::plane::instance::{Opened, TypeKey};
 
         $(#[$doc])*
         #[derive(Debug)]
@@ -173,7 +171,8 @@ macro_rules! tools {
 
         /// Shows a call to the approver, with the files of its caller, if the caller declares the toolset.
         fn shown(ctx: &CallContext, show: impl FnOnce(&Files) -> Result<String, Fault>) -> Result<String> {
-            let callers = ctx.caller().and_then(|caller| caller.frame().instances.get(TypeId::of::<$files>()));
+            let key = TypeKey::of::<$files>(ctx.instance());
+            let callers = ctx.caller().and_then(|caller| caller.frame().instances.get(key));
             match callers.and_then(Opened::slot::<$files>) {
                 Some(files) => Ok(show(&files.value().0)?),
                 None => Ok(show(&Files::$open(ctx))?),

@@ -116,8 +116,13 @@ const HANDLERS = {
     call.remarks.push({ time, text: `Shadow ${event.worker} disagreed in ${event.disagree} of ${event.of} comparisons` });
   },
   hybrid(call, event, time) {
-    const did = { answered: "answered in place of the model", abstained: "left the answer to the model", failed: "failed, so the model answers" };
+    const did = { answered: "answered in place of the model", compared: "answered, and is compared with the model", abstained: "left the answer to the model", failed: "failed, so the model answers" };
     addText(call, "remarks", { time, text: `Tool ${event.tool} ${did[event.answer] ?? event.answer}${event.reason ? `: ${event.reason}` : ""}` });
+  },
+  guarantee(call, event, time) {
+    const shown = `${event.disagreements} of ${event.comparisons} comparisons disagree, at most ${(event.bound * 100).toFixed(1)} %`;
+    const text = `The guarantee of ${event.tool} ${event.holds ? "holds" : "does not hold"}: ${event.reason ?? shown}`;
+    call.remarks.push({ time, text });
   },
   shadowed(call, event, time) {
     call.remarks.push({ time, text: `Shadow ${event.worker} ${event.agrees ? "agrees" : "disagrees"}` });

@@ -13,8 +13,9 @@ use crate::observe::event::{CodeAnswer, DecidedBy, Event, EventKind, EventPart, 
 pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) -> Option<String> {
     let name = one_line(&event.name);
     match kind {
-        EventKind::CallStarted { what, arguments, .. } => {
-            Some(with_value(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), ""))
+        EventKind::CallStarted { what, arguments, background, .. } => {
+            let after = if *background { " (in the background)" } else { "" };
+            Some(with_value(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), after))
         }
         EventKind::CallFinished { outcome, labels, elapsed_ms, note, replayed, .. } => {
             let note =
@@ -48,6 +49,19 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         }
         EventKind::Hybrid { tool, answer: CodeAnswer::Answered, .. } => {
             Some(format!("  {} answers for {name}", one_line(tool)))
+        }
+        EventKind::Hybrid { tool, answer: CodeAnswer::Compared, .. } => {
+            Some(format!("  {} is compared with {name}", one_line(tool)))
+        }
+        EventKind::Guarantee { tool, reason: Some(reason), .. } => {
+            Some(with_value(&format!("! {name} answers in place of {}:", one_line(tool)), reason, ""))
+        }
+        EventKind::Guarantee { tool, holds, bound, comparisons, disagreements, .. } => {
+            let (word, percent) = (if *holds { "holds" } else { "does not hold" }, bound * 100.0);
+            Some(format!(
+                "! the guarantee of {} for {name} {word}: {disagreements} of {comparisons} comparisons disagree, so at most {percent:.1} %",
+                one_line(tool)
+            ))
         }
         EventKind::Hybrid { tool, reason, .. } => {
             let what = format!("  {} does not answer for {name}:", one_line(tool));

@@ -90,6 +90,17 @@ pub(crate) fn records(connection: &Connection, id: &str) -> rusqlite::Result<Vec
     statement.query_map([id], record)?.collect()
 }
 
+const VALUES: &str = concat!(
+    records_of!("SELECT last FROM journal_runs WHERE id = ?1 AND last > 0"),
+    "SELECT value FROM list CROSS JOIN journal_records USING (record) WHERE forgotten = 0 AND kind = ?2 ORDER BY record"
+);
+
+/// Reads the outcomes of the records of one kind that are not forgotten; it reads no other content.
+pub(crate) fn values(connection: &Connection, id: &str, of: StepKind) -> rusqlite::Result<Vec<Value>> {
+    let mut statement = connection.prepare_cached(VALUES)?;
+    statement.query_map((id, of.as_str()), |row| parse(row.get_ref(0)?.as_str()?, 0))?.collect()
+}
+
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
     Ok(Record {

@@ -38,6 +38,24 @@ impl RecordList {
         Ok(Some(Self { run, is_reduced, numbers }))
     }
 
+    /// Reads the records of a run, and keeps what `keep` returns of each: what it drops takes memory for one part only. Empty if the
+    /// run is unknown, or was deleted meanwhile.
+    pub(crate) fn read_parts(
+        connection: &Connection,
+        id: &str,
+        keep: impl Fn(Record) -> Option<Record>,
+    ) -> rusqlite::Result<Vec<Record>> {
+        let Some(mut list) = Self::of(connection, id)? else { return Ok(Vec::new()) };
+        let mut kept = Vec::new();
+        loop {
+            let Some(part) = list.next(connection)? else { return Ok(Vec::new()) };
+            if part.is_empty() {
+                return Ok(kept);
+            }
+            kept.extend(part.into_iter().filter_map(&keep));
+        }
+    }
+
     /// Reads the next records, in the order in which the steps ended: none at the end. `None` if they were deleted meanwhile.
     pub(crate) fn next(&mut self, connection: &Connection) -> rusqlite::Result<Option<Vec<Record>>> {
         // Another run may have records of these numbers once this one is deleted.

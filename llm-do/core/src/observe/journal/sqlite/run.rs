@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::super::shared::read_replay;
 use super::super::{
-    Journal, JournalError, JournalOutcome, Promise, PromiseSpec, Settlement, StepFuture, StepKind, StepSpec, key,
+    Journal, JournalError, JournalOutcome, Promise, PromiseSpec, Record, Settlement, StepFuture, StepKind, StepSpec,
+    key,
 };
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
@@ -116,7 +117,9 @@ impl SqliteRun {
     /// Returns [`JournalError::InvalidValue`] if no call with this key began, or it is already settled, and the errors
     /// of [`step`](Journal::step).
     pub async fn settle(&self, step: &str, settlement: &Settlement) -> Result<(), JournalError> {
-        let records = self.0.journal.records(self.id()).await?;
+        // It is about the beginnings of calls, and the answers about them.
+        let keep = |record: Record| matches!(record.kind, StepKind::Begun | StepKind::Approval).then_some(record);
+        let records = self.0.journal.read_parts(self.id(), keep).await?;
         let (record, used_up) = settlement.record(&records, step)?;
         if !used_up.is_empty() {
             self.0.forget(used_up).await?;

@@ -80,7 +80,7 @@ impl From<CallRule> for WrittenCall {
 impl CallRule {
     /// Returns whether the rule is for a tool, under any of its names.
     pub(super) fn is_of(&self, tool: &Registered) -> bool {
-        *self.tool == *tool.name() || tool.alias_of() == Some(&*self.tool)
+        tool.names().any(|name| *name == *self.tool)
     }
 
     /// Returns whether the rule approves calls.

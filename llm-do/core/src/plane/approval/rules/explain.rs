@@ -69,7 +69,7 @@ impl Rules {
                 let found = AppliedRule::new(call.rule.clone(), call.source());
                 MatchingRule::new(found, call.place(), call.to_string())
             }));
-            let named = self.of_policy(None, policy, tool, request.has_files).into_iter().flatten();
+            let named = self.of_policy(None, policy, tool, request.has_files).into_iter();
             matching.extend(named.map(|found| described(found, tool, Some(policy))));
         }
         let declared = self.declared(tool).into_iter().flatten().chain([by_effect(tool)]);
@@ -89,9 +89,7 @@ fn described(found: AppliedRule, tool: &Registered, policy: Option<&Policy>) -> 
 fn place_of<'p>(policy: &'p Policy, source: &RuleSource, tool: &Registered) -> Option<&'p str> {
     match source {
         RuleSource::PolicyToolset(name) => policy.place_of(name),
-        RuleSource::PolicyTool | RuleSource::PolicyWorker => {
-            policy.place_of(tool.name()).or_else(|| policy.place_of(tool.alias_of()?))
-        }
+        RuleSource::PolicyTool | RuleSource::PolicyWorker => tool.names().find_map(|name| policy.place_of(name)),
         _ => None,
     }
 }

@@ -62,7 +62,7 @@ impl Rules {
         }
         let of_layer = |layer: &Policy| {
             let sources = &layer.flow.sources;
-            let own = names_of(tool).find_map(|name| sources.get(name).copied());
+            let own = tool.names().find_map(|name| sources.get(name).copied());
             // Of several toolsets, the worst.
             own.or_else(|| self.toolset_names(tool).filter_map(|set| sources.get(set)).max().copied())
         };
@@ -149,7 +149,7 @@ impl Rules {
 
     /// Lists the toolsets that contain a tool.
     fn toolset_names<'r>(&'r self, tool: &'r Registered) -> impl Iterator<Item = &'r Arc<str>> {
-        self.toolsets_of(tool.alias_of().unwrap_or(tool.name())).map(|set| &set.name)
+        self.toolsets_of(tool).map(|set| &set.name)
     }
 
     fn is_in(&self, tool: &Registered, toolset: &str) -> bool {
@@ -158,16 +158,11 @@ impl Rules {
 
     /// Returns whether one of the names of a tool, or of its toolsets, is meant.
     fn is_named(&self, tool: &Registered, is_meant: impl Fn(&str) -> bool) -> bool {
-        names_of(tool).any(&is_meant) || self.toolset_names(tool).any(|name| is_meant(name))
+        tool.names().any(&is_meant) || self.toolset_names(tool).any(|name| is_meant(name))
     }
 }
 
 /// Returns what a policy declares about the calls of a tool, if it does.
 fn sink_in<'p>(policy: &'p Policy, tool: &Registered) -> Option<&'p Sink> {
-    names_of(tool).find_map(|name| policy.flow.sinks.get(name))
-}
-
-/// Lists the names of a tool: its own, and that of the tool of which it is an alias.
-fn names_of(tool: &Registered) -> impl Iterator<Item = &str> {
-    std::iter::once(tool.name()).chain(tool.alias_of())
+    tool.names().find_map(|name| policy.flow.sinks.get(name))
 }

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::observe::event::Caller;
 use crate::observe::journal::{AnnouncedCall, ChildSteps, InFlightStep, StepKind, StepSpec};
-use crate::plane::context::CallContext;
-use crate::plane::conversation::NamedThread;
+use crate::plane::context::{CallContext, CallFrame};
 
 /// The part of a root call's key that precedes the steps after its result.
 const AFTER: &str = "after";
@@ -23,20 +22,24 @@ impl<S> CallContext<S> {
         self.begin_step(None, kind, name, input, None)
     }
 
-    /// Starts an effect that may have been announced, or may continue a thread.
+    /// Starts an effect that may have been announced; `call` is the frame of the call that it is, if it is one.
     pub(crate) fn begin_step(
         &self,
         announced: Option<AnnouncedCall>,
         kind: StepKind,
         name: impl Into<Arc<str>>,
         input: impl Into<Arc<Value>>,
-        thread: Option<&NamedThread>,
+        call: Option<&CallFrame>,
     ) -> (StepSpec, InFlightStep) {
         let frame = self.frame();
         let (parent, steps) = self.own_steps();
         let step = StepSpec::new(parent, 0, kind, name, input);
-        let step = match thread {
+        let step = match call.and_then(|call| call.thread.as_deref()) {
             Some(thread) => step.in_thread(thread.name(), thread.messages()),
+            None => step,
+        };
+        let step = match call.and_then(CallFrame::in_background) {
+            Some(background) => step.in_background(background.number),
             None => step,
         };
         let (step, in_flight) = steps.begin(step, announced, self.is_for_guard);

@@ -40,9 +40,8 @@ impl Run {
 
 /// Returns the settings that calls of a tool depend on, if any.
 fn settings_of(ctx: &CallContext, tool: &Registered) -> Option<String> {
-    let names = [Some(tool.name()), tool.alias_of()];
     let mut defs = inventory::iter::<EnvironmentDef>.into_iter();
-    let def = defs.find(|def| names.iter().flatten().any(|name| def.tools.contains(name)))?;
+    let def = defs.find(|def| tool.names().any(|name| def.tools.contains(&name)))?;
     Some((def.describe)(ctx))
 }
 

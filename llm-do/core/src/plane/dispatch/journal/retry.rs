@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "serve")]
+use serde_json::json;
 
 use super::call_record::{CallRecord, RecordedOutcome, digest_of};
 use super::result_step;
@@ -43,6 +45,23 @@ pub(crate) async fn may_repeat_effects(records: &[Record]) -> bool {
     // A call that has happened according to a person does not run again.
     let happened = Settlement::happened(records);
     begun.any(|call| !happened.contains(call) && !kept.contain(call))
+}
+
+/// Returns a record without the content that neither [`unknown_calls`] nor [`may_repeat_effects`] reads: the inputs and results of
+/// calls, and the answers of models.
+#[cfg(feature = "serve")]
+pub(crate) fn without_content(mut record: Record) -> Record {
+    match record.kind {
+        // What follows the result of a run has a key with its digest.
+        StepKind::Run | StepKind::Result | StepKind::Begun => return record,
+        StepKind::Call | StepKind::Tool if record.value.get("result").is_some() => {
+            record.value = json!({ "result": { "value": null } });
+        }
+        StepKind::Model if record.value.get("parts").is_some() => record.value = Value::Null,
+        _ => {}
+    }
+    record.input = Arc::default();
+    record
 }
 
 /// Lists the calls that began and whose outcome would be unknown if the run were resumed.
@@ -147,4 +166,55 @@ async fn may_be_forgotten(journal: &dyn Journal, key: &str) -> bool {
     recorded.is_some_and(|value| {
         !matches!(serde_json::from_value(value), Ok(CallRecord { outcome: RecordedOutcome::Result { .. }, .. }))
     })
+}
+
+#[cfg(all(test, feature = "serve"))]
+mod tests {
+    use super::*;
+    use crate::observe::journal::{LocalOutcome, begun_step};
+
+    fn step(parent: &str, place: u32, kind: StepKind, name: &str) -> StepSpec {
+        StepSpec::new(parent, place, kind, name, json!({ "long": "input" }))
+    }
+
+    async fn add(journal: &MemoryJournal, step: StepSpec, value: Value) {
+        let local = Box::pin(async { LocalOutcome::Record(value) });
+        journal.step(step, local).await.map(drop).expect("a journal in memory takes every step");
+    }
+
+    /// A run with a call that is done, and one of which nothing is known; `result` is how it ended.
+    async fn records(result: Option<Value>) -> Vec<Record> {
+        let journal = MemoryJournal::new();
+        let run = step("", 0, StepKind::Run, "main");
+        let (done, open) = (step(&run.key, 0, StepKind::Tool, "pay"), step(&run.key, 1, StepKind::Tool, "send"));
+        add(&journal, run.clone(), json!("01")).await;
+        for call in [&done, &open] {
+            add(&journal, begun_step(call, 0), json!({ "began": "2026-01-31T12:00:00Z" })).await;
+        }
+        add(&journal, done, json!({ "result": { "value": "a long result" }, "read": ["a"] })).await;
+        add(&journal, step(&run.key, 2, StepKind::Model, "m:1"), json!({ "parts": ["long"] })).await;
+        if let Some(result) = result {
+            add(&journal, result_step(&run), result).await;
+        }
+        journal.records()
+    }
+
+    #[tokio::test]
+    async fn what_is_left_out_of_records_changes_nothing() {
+        for result in [None, Some(json!({ "failed": "no" })), Some(json!({ "result": { "value": 1 } }))] {
+            let is_open = result.as_ref().is_none_or(|result| result.get("result").is_none());
+            let whole = records(result).await;
+            let outlines: Vec<_> = whole.iter().cloned().map(without_content).collect();
+            let long =
+                |records: &[Record]| records.iter().filter(|record| json!(record).to_string().contains("long")).count();
+            assert!(long(&outlines) < long(&whole));
+            let unknown = unknown_calls(&whole).await;
+            assert_eq!(
+                unknown.iter().map(|call| &*call.tool).collect::<Vec<_>>(),
+                if is_open { vec!["send"] } else { vec![] }
+            );
+            assert_eq!(unknown_calls(&outlines).await, unknown);
+            assert_eq!(may_repeat_effects(&outlines).await, may_repeat_effects(&whole).await);
+        }
+    }
 }

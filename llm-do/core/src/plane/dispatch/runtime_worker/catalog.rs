@@ -113,21 +113,26 @@ impl CreatedWorkers {
 
     /// Replaces a worker of the same maker, and its file in the folder `store` if given; returns its revision.
     ///
-    /// A copy of the earlier file is kept, so that a resumed run detects that its own worker was replaced.
+    /// A copy of the earlier file is kept, so that a resumed run detects that its own worker was replaced. Replacing a worker by
+    /// itself changes nothing.
     pub(super) fn replace(&self, created: &CreatedWorker, store: Option<&Path>) -> Result<u32, String> {
         let _replacing = self.replacing.lock().ignore_poison();
         let (name, text) = (&*created.name, &created.stored.file);
         let StoredWorker { file: replaced, revision, .. } =
             self.replaceable(name, created.stored.maker.as_deref())?.stored;
+        let is_repeated = replaced == *text;
         if let Some(folder) = store {
             let copy = earlier_path_of(folder, name, revision);
-            if file::create(&copy, &replaced).map_err(not_written)? == WriteOutcome::Other {
+            if !is_repeated && file::create(&copy, &replaced).map_err(not_written)? == WriteOutcome::Other {
                 return Err(format!("`{}` is a copy of another worker; move it away", copy.display()));
             }
             let written = file::replace(&path_of(folder, name), &replaced, text).map_err(not_written)?;
             if written == WriteOutcome::Other {
                 return Err(format!("the worker file of `{name}` was changed since, so it is not replaced"));
             }
+        }
+        if is_repeated {
+            return Ok(revision);
         }
         let revision = revision.saturating_add(1);
         let stored = StoredWorker { revision, ..created.stored.clone() };
@@ -294,6 +299,8 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("a.worker")).unwrap(), longer("a").stored.file);
         assert!(was_replaced(&folder, "a", &worker("a", "").stored));
         assert!(!was_replaced(&folder, "a", &longer("a").stored));
+        assert_eq!(workers.replace(&longer("a"), Some(&folder)), Ok(1));
+        assert!(!was_replaced(&folder, "a", &longer("a").stored), "it is replaced by itself");
 
         fs::write(folder.join("a.worker"), "mine").unwrap();
         let fault = workers.replace(&worker("a", ""), Some(&folder)).unwrap_err();

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::{Contents, Selection};
-use crate::plane::definition::{ToolDef, ToolsetDef};
+use crate::plane::definition::{ToolDef, ToolsetDef, linked_items};
 
 impl Contents {
     /// Returns the names that runs of items can reach; `None` if one of these items declares nothing, so that it may
     /// call every item.
     pub(crate) fn reached_from(&self, roots: &[String]) -> Option<BTreeSet<String>> {
-        let defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
+        let defs: Vec<&ToolDef> = linked_items().collect();
         let toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
         let linked = Selection::new(&defs, &toolsets);
         let may_call_everything = |name: &str| {

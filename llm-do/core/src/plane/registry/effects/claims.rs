@@ -9,12 +9,12 @@ use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 
 /// Returns the fault of an item that declares a weaker effect than one of its tools has; `hybrids` are workers, each
-/// with the tool that answers first.
-/// answers first.
+/// with the tool that answers first. With `adds_tools`, the settings of the session add tools of the provider.
 pub(in crate::plane::registry) fn fault(
     item: &Registered,
     items: &BTreeMap<Arc<str>, Arc<Registered>>,
     hybrids: &[(String, String)],
+    adds_tools: bool,
 ) -> Option<String> {
     let stated = item.checked_effect()?;
     let tools = callees(item, hybrids).filter_map(|tool| items.get(tool));
@@ -25,7 +25,7 @@ pub(in crate::plane::registry) fn fault(
         by_effect.then_with(|| one.name.cmp(&other.name))
     });
     let (name, word) = (item.name(), stated.word());
-    let Some(tool) = strongest else { return provider_fault(item, stated) };
+    let Some(tool) = strongest else { return provider_fault(item, stated, adds_tools) };
     let (location, tool, effect) = (item.location_of(tool.name()), tool.name(), tool.effect().word());
     let instead = match item.kind() {
         ItemKind::Worker => "state why in `effect_reason`, remove `effect`",
@@ -37,8 +37,8 @@ pub(in crate::plane::registry) fn fault(
 }
 
 /// Returns the fault of a worker that declares a weaker effect than the tools of its provider have.
-fn provider_fault(item: &Registered, stated: Effect) -> Option<String> {
-    let effect = least_of_worker(item.plan()?);
+fn provider_fault(item: &Registered, stated: Effect, adds_tools: bool) -> Option<String> {
+    let effect = least_of_worker(item.plan()?, adds_tools);
     let (name, location, word) = (item.name(), item.location(), stated.word());
     (effect.severity() > stated.severity()).then(|| {
         format!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llm_do_providers::ServerSideTool;
+use llm_do_providers::{ServerSideTool, Settings};
 
 use super::super::{Code, Registered, WorkerPlan};
 use crate::declare::tool::Effect;
@@ -24,9 +24,10 @@ struct Effects<'a> {
 }
 
 /// Sets the effect of each worker, and of each script without its own effect, to the combined effects of its tools;
-/// `hybrids` are workers, each with the tool that answers first.
-pub(in crate::plane::registry) fn derive(items: &mut Items, hybrids: &[(String, String)]) {
-    let least = items.values().filter_map(|item| Some((Arc::clone(&item.name), item.least_effect()?)));
+/// `hybrids` are workers, each with the tool that answers first. With `adds_tools`, the settings of the session add tools of the
+/// provider to the requests of each worker.
+pub(in crate::plane::registry) fn derive(items: &mut Items, hybrids: &[(String, String)], adds_tools: bool) {
+    let least = items.values().filter_map(|item| Some((Arc::clone(&item.name), item.least_effect(adds_tools)?)));
     let mut effects = Effects { items, hybrids, derived: least.collect() };
     effects.add_callees();
     for (name, effect) in effects.derived {
@@ -37,9 +38,9 @@ pub(in crate::plane::registry) fn derive(items: &mut Items, hybrids: &[(String, 
 }
 
 /// Returns the effect of an item that is not among `items`, whose effects are known.
-pub(in crate::plane::registry) fn of_item(item: &Registered, items: &Items) -> Effect {
+pub(in crate::plane::registry) fn of_item(item: &Registered, items: &Items, adds_tools: bool) -> Effect {
     let effects = Effects { items, hybrids: &[], derived: BTreeMap::new() };
-    item.least_effect().map_or(item.effect, |least| effects.with_callees(item, least))
+    item.least_effect(adds_tools).map_or(item.effect, |least| effects.with_callees(item, least))
 }
 
 impl Effects<'_> {
@@ -79,9 +80,9 @@ pub(super) fn callees<'a>(item: &'a Registered, hybrids: &'a [(String, String)])
 
 impl Registered {
     /// Returns the effect to which the effects of its tools are added; `None` if its effect is not derived from them.
-    fn least_effect(&self) -> Option<Effect> {
+    fn least_effect(&self, adds_tools: bool) -> Option<Effect> {
         match &self.code {
-            Code::Worker(plan) => (plan.stated_effect == Effect::Undeclared).then(|| least_of_worker(plan)),
+            Code::Worker(plan) => (plan.stated_effect == Effect::Undeclared).then(|| least_of_worker(plan, adds_tools)),
             #[cfg(feature = "script")]
             Code::Value(tool) if tool.script.is_some() && !tool.has_effect && !self.has_effect_of_policy() => {
                 Some(Effect::ReadOnly)
@@ -91,9 +92,14 @@ impl Registered {
     }
 }
 
-/// Returns the effect of the provider's tools of a worker.
-pub(super) fn least_of_worker(plan: &WorkerPlan) -> Effect {
-    let has_further_tools = FIELDS_OF_TOOLS.iter().any(|field| plan.settings.extra_body.contains_key(*field));
+/// Returns whether settings add tools of the provider to requests.
+pub(crate) fn adds_tools(settings: &Settings) -> bool {
+    FIELDS_OF_TOOLS.iter().any(|field| settings.extra_body.contains_key(*field))
+}
+
+/// Returns the effect of the provider's tools of a worker; with `has_added`, the settings of the session add some.
+pub(super) fn least_of_worker(plan: &WorkerPlan, has_added: bool) -> Effect {
+    let has_further_tools = has_added || adds_tools(&plan.settings);
     let further = if has_further_tools { Effect::Undeclared } else { Effect::ReadOnly };
     plan.server_side_tools.iter().map(of_server_side).fold(further, Effect::union)
 }

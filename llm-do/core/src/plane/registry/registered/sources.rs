@@ -36,8 +36,10 @@ impl Registered {
             on_unknown: def.on_unknown,
             reconcile: def.reconcile.map(Arc::from),
             max_result: def.max_result,
+            background: def.background,
             summary: def.summary.map(Arc::from),
             linked: Some(def),
+            other_names: def.instance_of.map(Arc::from).into_iter().collect(),
             ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
         }
     }
@@ -54,6 +56,7 @@ impl Registered {
             kind: ItemKind::Worker,
             effect: spec.effect,
             timeout: spec.timeout,
+            background: spec.background,
             declared: Some(Arc::default()),
             takes_prompt: spec.input_schema.is_none(),
             file,
@@ -76,6 +79,7 @@ impl Registered {
             on_unknown: tool.on_unknown,
             reconcile: tool.reconcile.clone(),
             max_result: tool.max_result,
+            background: tool.background,
             summary: tool.summary.clone(),
             ..Self::new(&tool.name, &tool.description, origin, arguments, Code::Value(Arc::clone(&tool)))
         }
@@ -83,10 +87,11 @@ impl Registered {
 
     /// Returns a linked tool under an alias.
     pub(in crate::plane::registry) fn from_alias(alias: Alias, def: &'static ToolDef, origin: Origin) -> Self {
-        let target = alias.target.as_str().into();
+        let others = [Some(def.name), def.instance_of].into_iter().flatten().filter(|other| *other != alias.name);
+        let other_names = others.map(Arc::from).collect();
         let summary = def.summary.map(Arc::from);
         Self {
-            alias_of: Some(target),
+            other_names,
             receiver: def.instance,
             takes_prompt: (def.takes_prompt)(),
             linked: Some(def),
@@ -107,6 +112,7 @@ impl Registered {
             on_unknown: None,
             reconcile: None,
             max_result: None,
+            background: false,
             origin,
             timeout: None,
             declared: None,
@@ -118,7 +124,7 @@ impl Registered {
             approval: None,
             summary: None,
             linked: None,
-            alias_of: None,
+            other_names: Vec::new(),
             variant: OnceLock::new(),
             file: None,
             unwritten: OnceLock::new(),

@@ -53,7 +53,7 @@ impl RuntimeBuilder {
     }
 
     /// Adds a tool that a file of a project defines.
-    #[cfg(all(feature = "project", feature = "script"))]
+    #[cfg(all(feature = "project", any(feature = "learn", feature = "script")))]
     pub(crate) fn tool_of_file(mut self, tool: FunctionTool, origin: Origin) -> Self {
         self.contents.tools.push((tool, origin));
         self

@@ -53,6 +53,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Changes the settings of requests.
+    #[doc(hidden)]
+    pub fn map_settings(mut self, change: impl FnOnce(Settings) -> Settings) -> Self {
+        self.config.settings = change(std::mem::take(&mut self.config.settings));
+        self
+    }
+
     /// Sets whether models stream their answers. Default: false. Streaming splits the same events into smaller
     /// pieces.
     pub fn streaming(mut self, yes: bool) -> Self {

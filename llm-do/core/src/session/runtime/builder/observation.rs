@@ -1,12 +1,16 @@
 //! Observation of runs: sinks, the clock of events, shadows.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use llm_do_bounds::Guarantee;
 
 use super::RuntimeBuilder;
 use crate::base::clock::Clock;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Callback, Event, EventSink};
 use crate::plane::dispatch::Shadow;
+use crate::plane::guarantee::FileEvidence;
 
 impl RuntimeBuilder {
     /// Adds a sink, which receives all events.
@@ -147,6 +151,73 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Lets code answer in a [hybrid](Self::hybrid) only while comparisons show that it disagrees with the worker seldom enough. Default: none,
+    /// and code answers whenever it is sure.
+    ///
+    /// At first the worker answers, and each answer of code is compared with its answer. Code answers once an upper confidence bound of its
+    /// disagreement is at most that of the guarantee: with [`Guarantee::new(0.02, 0.95)`](crate::app::harden::Guarantee), after
+    /// [about 200 comparisons](crate::app::harden::Guarantee::comparisons_needed) that all agree. From then on a part of the calls is compared, all
+    /// of them at first and at least one of twenty, drawn at random: in these the worker answers too, and its answer counts. When the bound is
+    /// above the guarantee, or the disagreement has risen, the worker answers again, and
+    /// [`EventKind::Guarantee`](crate::observe::event::EventKind::Guarantee) reports it; comparisons may then show that code is good enough again.
+    ///
+    /// The bound holds whenever it is looked at: [the guide to hardening](https://docs.rs/llm-do/latest/llm_do/harden/index.html#guarantees) describes it,
+    /// and where the evidence is kept. Evidence is about one definition of the worker, version of the tool and model: it starts again when
+    /// a part changes.
+    ///
+    /// - The tool must be `effect = read_only`, since it also runs in calls that the worker answers.
+    /// - Calls in which the tool abstains or fails, or that it does not take part in, show nothing.
+    /// - A run that is resumed repeats the decision, which is a step in the journal.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::harden::Guarantee;
+    /// use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    ///
+    /// /// Return the age of the person in a note.
+    /// #[worker]
+    /// async fn age(note: String) -> u32;
+    ///
+    /// /// Return the age of the person in a note.
+    /// #[tool(effect = read_only)]
+    /// fn age_by_rule(note: &str) -> Result<u32> {
+    ///     let digits: String = note.chars().filter(char::is_ascii_digit).collect();
+    ///     Ok(digits.parse()?)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let builder = Runtime::builder().hybrid("age", "age_by_rule").guarantee("age", Guarantee::new(0.02, 0.95)?);
+    /// # let builder = builder.force_model(TestModel::new().output(llm_do::json!({ "result": 30 })));
+    /// let runtime = builder.build()?;
+    /// runtime.run(age { note: "Ann is 30.".into() }).await?;
+    /// let known = &runtime.hybrid_status().await?[0];
+    /// assert_eq!((known.holds, known.comparisons, known.by_worker), (false, 1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn guarantee(mut self, worker: impl Into<String>, guarantee: Guarantee) -> Self {
+        self.guarantees.push((worker.into(), guarantee));
+        self
+    }
+
+    /// Keeps the evidence of guarantees in a file, which processes may share. Default: with the [service](https://docs.rs/llm-do/latest/llm_do/serve/index.html)
+    /// that the runtime belongs to, or else in memory, until the process ends.
+    ///
+    /// The file is created with the first evidence, and a file `NAME.lock` beside it.
+    pub fn evidence_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.evidence = Some(Arc::new(FileEvidence::new(path)));
+        self
+    }
+
+    /// Sets the file with the evidence of guarantees, unless one is set.
+    #[doc(hidden)]
+    pub fn default_evidence_file(self, path: impl Into<PathBuf>) -> Self {
+        if self.evidence.is_some() { self } else { self.evidence_file(path) }
+    }
+
     /// Has a worker answer alone, although its file or its [`WorkerSpec`] names a tool that answers first.
     pub fn without_hybrid(mut self, worker: impl Into<String>) -> Self {
         self.without_hybrids.push(worker.into());
@@ -171,6 +242,10 @@ impl RuntimeBuilder {
             || self.hybrids.iter().any(|(other, _)| other == name);
         if let Some(tool) = worker.hybrid.as_ref().filter(|_| !is_decided) {
             self.hybrids.push((name.to_owned(), tool.clone()));
+        }
+        let is_guaranteed = self.guarantees.iter().any(|(other, _)| other == name);
+        if let Some(guarantee) = worker.guarantee.filter(|_| !is_guaranteed) {
+            self.guarantees.push((name.to_owned(), guarantee));
         }
         let Some((with, every)) = &worker.shadow else { return };
         let answers_first = self.hybrids.iter().any(|(other, tool)| other == name && tool == with);

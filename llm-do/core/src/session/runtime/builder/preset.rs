@@ -1,5 +1,7 @@
 //! The settings that a user may change for one run.
 
+use std::num::NonZeroUsize;
+
 use super::RuntimeBuilder;
 use crate::base::usage::Limits;
 use crate::plane::approval::{ApprovalMode, FlowMode};
@@ -15,6 +17,7 @@ pub struct Preset {
     pub flow: Option<FlowMode>,
     pub end_on_denial: bool,
     pub max_depth: u32,
+    pub max_concurrent_calls: NonZeroUsize,
     pub limits: Limits,
     pub content: bool,
 }
@@ -31,6 +34,7 @@ impl RuntimeBuilder {
             flow: self.flow,
             end_on_denial: self.config.end_on_denial,
             max_depth: self.config.max_depth,
+            max_concurrent_calls: self.config.max_concurrent_calls,
             limits: self.config.limits.as_deref().cloned().unwrap_or_default(),
             content: self.config.content,
         }

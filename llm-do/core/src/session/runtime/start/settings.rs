@@ -1,6 +1,5 @@
 //! Settings of one run, which override or extend those of its runtime.
 
-use std::any::TypeId;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,9 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::Start;
 use crate::base::usage::Limits;
+use crate::declare::toolset::NamedInstance;
 use crate::observe::event::{self, Callback, Event, EventSink, Label};
 use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision};
+use crate::plane::instance::TypeKey;
 use crate::plane::plan::{DryRun, PlannedCall};
 use crate::plane::user_input::InputHandler;
 
@@ -361,7 +362,13 @@ impl<T, C> Start<T, C> {
     ///
     /// State of registered tools must also be set on the runtime, as a default for other runs.
     pub fn state<S: Send + Sync + 'static>(mut self, value: S) -> Self {
-        self.root.settings.state.insert(TypeId::of::<S>(), Arc::new(value));
+        self.root.settings.state.insert(TypeKey::of::<S>(None), Arc::new(value));
+        self
+    }
+
+    /// Sets the value for this run's tools of a [named instance](NamedInstance), as [`state`](Self::state) does for other tools.
+    pub fn state_for<I: NamedInstance>(mut self, value: impl Send + Sync + 'static) -> Self {
+        self.root.settings.state.insert(TypeKey::of_value(&value, I::NAME), Arc::new(value));
         self
     }
 

@@ -26,7 +26,7 @@ pub(super) fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Res
 /// Adds an event of a call.
 fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
     match kind {
-        EventKind::CallStarted { what, by, arguments, effect } => {
+        EventKind::CallStarted { what, by, arguments, effect, background } => {
             line.push_str(",\"kind\":\"call_started\",\"what\":\"");
             line.push_str(what.as_str());
             line.push_str(match by {
@@ -38,6 +38,9 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
             if let Some(effect) = effect {
                 line.push_str(",\"effect\":");
                 write_json(line, effect)?;
+            }
+            if *background {
+                line.push_str(",\"background\":true");
             }
             Ok(())
         }
@@ -212,6 +215,7 @@ fn write_usage(line: &mut String, usage: &Usage) {
         (",\"flex_requests\":", usage.flex_requests),
         (",\"priority_requests\":", usage.priority_requests),
         (",\"other_tier_requests\":", usage.other_tier_requests),
+        (",\"batch_requests\":", usage.batch_requests),
     ] {
         if figure > 0 {
             line.push_str(field);
