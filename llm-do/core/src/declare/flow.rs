@@ -101,7 +101,7 @@ impl<T> QuarantinedOutput for Untrusted<T> {}
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use llm_do::flow::Untrusted;
 /// use llm_do::prelude::*;
 ///
@@ -143,6 +143,7 @@ pub struct Untrusted<T>(T);
 
 impl<T> Untrusted<T> {
     /// Marks a value as one that anyone may have written.
+    #[must_use]
     pub const fn new(value: T) -> Self {
         Self(value)
     }
@@ -158,16 +159,19 @@ impl<T> Untrusted<T> {
     /// let is_invoice = text.map(|text| text.starts_with("Invoice"));
     /// assert!(is_invoice.into_bounded());
     /// ```
+    #[must_use]
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Untrusted<U> {
         Untrusted(change(self.0))
     }
 
     /// Returns the value for code that only passes it on, such as the body of a tool that gets it as data.
+    #[must_use]
     pub const fn as_data(&self) -> &T {
         &self.0
     }
 
     /// Returns the value, as [`as_data`](Self::as_data).
+    #[must_use]
     pub fn into_data(self) -> T {
         self.0
     }
@@ -175,6 +179,7 @@ impl<T> Untrusted<T> {
 
 impl<T: Bounded> Untrusted<T> {
     /// Returns the value, which carries no text: anyone may have chosen which.
+    #[must_use]
     pub fn into_bounded(self) -> T {
         self.0
     }

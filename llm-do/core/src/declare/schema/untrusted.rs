@@ -9,7 +9,19 @@ pub(crate) const UNTRUSTED: &str = "x-llm-do-untrusted";
 
 /// Returns whether values of `T` have parts that may be untrusted, at any depth.
 pub(crate) fn has_untrusted<T: JsonSchema>() -> bool {
-    has_mark(&marked::<T>())
+    // Most types are these, whose schemas need not be written when a program starts.
+    let plain = [
+        String::schema_id(),
+        <()>::schema_id(),
+        bool::schema_id(),
+        f64::schema_id(),
+        i64::schema_id(),
+        u32::schema_id(),
+        u64::schema_id(),
+        usize::schema_id(),
+        Value::schema_id(),
+    ];
+    !plain.contains(&T::schema_id()) && has_mark(&marked::<T>())
 }
 
 /// Lists the properties of `T` that may be untrusted as a whole, or whose items may.

@@ -35,7 +35,7 @@ impl<S> CallContext<S> {
     ///
     /// # Examples
     ///
-    /// ```
+    /// ```standalone_crate
     /// use llm_do::flow::Untrusted;
     /// use llm_do::prelude::*;
     ///
@@ -69,6 +69,7 @@ impl<S> CallContext<S> {
     /// # Ok(())
     /// # }
     /// ```
+    #[must_use]
     pub fn endorse<T: Serialize>(&self, value: Untrusted<T>, reason: &str) -> T {
         let value = value.into_data();
         // What cannot be written cannot be an argument.

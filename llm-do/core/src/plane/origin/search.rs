@@ -297,7 +297,7 @@ pub(super) fn add_names<'v>(
 /// Lists the texts and numbers of a value, as they are looked for.
 pub(super) fn texts_of(value: &Value) -> Vec<Arc<str>> {
     let leaves = leaves_of(value, usize::MAX);
-    leaves.into_iter().filter_map(|(_, leaf)| Some(Needle::of(leaf)?.text.as_ref().into())).collect()
+    leaves.into_iter().filter_map(|(_, leaf)| Needle::of(leaf).map(|needle| Arc::from(&*needle.text))).collect()
 }
 
 /// Lists the values of arguments, each with its place: without `null`, empty texts and empty lists.

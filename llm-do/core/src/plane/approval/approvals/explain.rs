@@ -26,6 +26,7 @@ impl Approvals {
     }
 
     /// Lists what the workers of the registry may read and send.
+    #[must_use]
     pub fn flow_overview(&self, registry: &Registry) -> FlowOverview {
         self.rules.flow_overview(registry)
     }
