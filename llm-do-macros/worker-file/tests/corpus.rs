@@ -64,7 +64,7 @@ fn values_are_exact() {
     assert_eq!(body.to_json(), expected);
     let Value::Limits(limits) = value(&keys.entries, "limits") else { panic!("{keys:?}") };
     assert_eq!(value(limits, "cost"), &Value::Amount(500_000_000_000));
-    assert_eq!(keys.place_of("max_turns"), Some(Place { line: 35, column: 1 }));
+    assert_eq!(keys.place_of("max_turns"), Some(Place { line: 37, column: 1 }));
 }
 
 /// So the tests of the macro and of the run time with this file leave out no key.

@@ -402,7 +402,7 @@ fn the_report_of_harden_shows_shares_and_fails_over_a_threshold() {
     let (code, table, _) = run(&[]);
     let rows: Vec<Vec<_>> =
         table.lines().map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()).collect();
-    assert_eq!(rows[0], ["worker", "calls", "by code", "requests", "tokens", "cost", "saved", "disagree"]);
+    assert_eq!(rows[0], ["worker", "calls", "by code", "requests", "tokens", "cost", "saved", "could save", "disagree"]);
     assert_eq!(rows[1][..4], ["capital_or_table", "4", "2 (50 %)", "2"], "{table}");
     assert_eq!((rows[1].last(), code), (Some(&"1 of 2"), Some(0)));
     assert_eq!(run(&["--fail-over", "0.5"]).0, Some(0));
