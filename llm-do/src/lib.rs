@@ -183,11 +183,12 @@ pub use llm_do_core::session::runtime::{Chat, Runtime};
 pub mod approval {
     pub use llm_do_core::app::proposed_policy::{PolicyProposal, PolicyProposer, ProposedRule};
     pub use llm_do_core::observe::event::{
-        ApprovalScope, ArgumentOrigin, DecidedBy, Label, ResultOrigin, RuleSource, ValueOrigin,
+        ApprovalScope, ArgumentOrigin, DecidedBy, FlowReason, Label, Labels, ResultOrigin, RuleSource, ValueOrigin,
     };
     pub use llm_do_core::plane::approval::{
-        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, InboxApprover,
-        PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, ReviewVerdict, Rule, WorkerRule,
+        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, FlowMode,
+        InboxApprover, PendingApproval, Policy, ProposedCall, Reach, RefusedEdit, RememberedApproval, ReviewVerdict,
+        Rule, WorkerRule,
     };
     pub use llm_do_core::plane::origin::{Origins, ReadResult, RootCall};
 }
@@ -230,6 +231,15 @@ pub mod event {
         Delta, Event, EventKind, EventPart, EventReceiver, EventSink, EventValue, FileInfo, GuardAction, GuardHook,
         ItemKind, JsonLines, Mend, Outcome, RequestContent, Terminal, Verbosity, event_channel,
     };
+}
+
+/// Types that declare where text comes from.
+///
+/// [`Untrusted`](flow::Untrusted) marks what anyone may have written, in results and in arguments that are only passed on, and
+/// [`Bounded`](flow::Bounded) is implemented by types that carry no text. A [policy](approval::Policy#untrusted-text) declares the same by
+/// name, for tools of other programs.
+pub mod flow {
+    pub use llm_do_core::declare::flow::{Bounded, Untrusted};
 }
 
 /// Guards: they see every call and every request to a model, and may change or refuse it.

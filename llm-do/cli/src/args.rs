@@ -158,7 +158,7 @@ pub(super) struct CheckOptions {
     /// With --policy, nothing runs: the rules decide about the calls of all runs again, and the report shows which would have been asked
     /// about, blocked or passed. With --model, --prompt or --candidate, all ended runs are replayed with the change. Each exits with 1 if
     /// something differs.
-    #[arg(long, value_name = "JOURNAL")]
+    #[arg(long, group = "reported", value_name = "JOURNAL")]
     pub(super) replay: Option<PathBuf>,
     #[command(flatten)]
     pub(super) runs: RunFilter,
@@ -174,6 +174,9 @@ pub(super) struct CheckOptions {
     pub(super) caller: Option<String>,
     #[command(flatten)]
     pub(super) change: ChangeOptions,
+    /// Show what each worker may read and where what it sends may arrive, by the sources of `--policy`, of the program and of the project.
+    #[arg(long, group = "reported", conflicts_with_all = ["replay", "call", "strict"])]
+    pub(super) flow: bool,
     /// Fail if anything is left out: a faulty subagent, skill or MCP server that nothing names, or a tool that a server does not
     /// describe. Keys without an effect are not counted.
     #[arg(long)]

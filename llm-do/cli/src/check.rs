@@ -1,6 +1,7 @@
 //! `check`: reports faults that prevent the program from running.
 
 mod change;
+mod flow;
 mod policy;
 mod replay;
 mod rule;
@@ -31,6 +32,9 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
     let builder = settings.add_to(builder);
     if let Some(name) = &options.call {
         return rule::explain(builder, name, options);
+    }
+    if options.flow {
+        return flow::show(builder, options.change.json);
     }
     if let Some(journal) = &options.replay {
         return replay_against(builder, journal, options);

@@ -1,6 +1,7 @@
 //! The declarations of users, with their checks: tools, workers, toolsets, arguments, schemas and worker files.
 
 pub mod argument;
+pub mod flow;
 #[doc(hidden)]
 pub mod nesting;
 pub mod partial;

@@ -32,8 +32,8 @@ pub(crate) struct ChangeOptions {
     /// Ignore this field of results, as a JSON pointer such as /note; may be given several times.
     #[arg(long, value_name = "POINTER", requires = "replay", conflicts_with = "calls_only")]
     pub(crate) ignore: Vec<String>,
-    /// Print the report of a replay against a change as a JSON object.
-    #[arg(long, requires = "replay")]
+    /// Print the report of a replay against a change, or what `--flow` shows, as a JSON object.
+    #[arg(long, requires = "reported")]
     pub(crate) json: bool,
 }
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 use llm_do_core::app::harden::Guarantee;
-use llm_do_core::plane::approval::ApprovalMode;
+use llm_do_core::plane::approval::{ApprovalMode, FlowMode};
 use llm_do_core::session::runtime::RuntimeBuilder;
 use llm_do_providers::Money;
 
 use crate::CommandError;
-use crate::config::{EndsRun, Set, Settings, approval_mode, seconds};
+use crate::config::{EndsRun, Set, Settings, approval_mode, flow_mode, seconds};
 use crate::project::{Entries, FileOptions};
 use crate::run::verbosity;
 use crate::state;
@@ -33,6 +33,10 @@ pub(crate) struct SessionOptions {
     /// Deny every call that needs approval.
     #[arg(long, conflicts_with = "approval_mode")]
     reject_all: bool,
+    /// How strict the rule about untrusted and private values is, where a policy declares sources; default: that of the policy, or else
+    /// `strict`.
+    #[arg(long, value_name = "MODE", value_parser = flow_modes())]
+    flow: Option<FlowMode>,
     /// End the run when a call is denied; `=false`, the default, returns the denial to the worker's model.
     #[arg(
         long,
@@ -99,6 +103,11 @@ fn modes() -> impl TypedValueParser<Value = ApprovalMode> {
     PossibleValuesParser::new(["prompt", "approve_all", "reject_all"]).try_map(|word| approval_mode(&word))
 }
 
+/// Parses a mode of the rule about where values came from, and lists the modes in help and completions.
+fn flow_modes() -> impl TypedValueParser<Value = FlowMode> {
+    PossibleValuesParser::new(["strict", "lenient", "off"]).try_map(|word| flow_mode(&word))
+}
+
 impl SessionOptions {
     /// Returns the settings that the options set.
     pub(crate) fn settings(&self) -> Settings {
@@ -106,6 +115,7 @@ impl SessionOptions {
         Settings {
             model: Set::option(self.model.clone(), "--model"),
             approval_mode: self.approval_mode(),
+            flow: Set::option(self.flow, "--flow"),
             end_on_denial: Set::option(self.end_on_denial.map(EndsRun), "--end-on-denial"),
             content: Set::option(self.content, "--content"),
             max_depth: Set::option(self.max_depth, "--max-depth"),

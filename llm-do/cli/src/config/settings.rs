@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use llm_do_core::app::project::{Demand, Kind};
 use llm_do_core::observe::event::Verbosity;
-use llm_do_core::plane::approval::ApprovalMode;
+use llm_do_core::plane::approval::{ApprovalMode, FlowMode};
 use llm_do_core::session::runtime::{Preset, RuntimeBuilder};
 use llm_do_providers::Money;
 use llm_do_providers::is_registered_by_program;
@@ -41,6 +41,10 @@ impl Setting {
         Self { is_of_user: true, ..self }
     }
 
+    const fn of_policy(self) -> Self {
+        Self { unset: "by policy", ..self }
+    }
+
     pub(super) fn variable(&self) -> String {
         format!("LLM_DO_{}", self.key.to_uppercase())
     }
@@ -50,6 +54,7 @@ impl Setting {
 pub(super) const SETTINGS: [Setting; 17] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
+    Setting::new("flow", |settings| &mut settings.flow).of_user().of_policy(),
     Setting::new("end_on_denial", |settings| &mut settings.end_on_denial),
     Setting::new("max_depth", |settings| &mut settings.max_depth),
     Setting::new("max_concurrent_calls", |settings| &mut settings.max_concurrent_calls),
@@ -72,6 +77,7 @@ pub(super) const SETTINGS: [Setting; 17] = [
 pub(crate) struct Settings {
     pub(crate) model: Set<String>,
     pub(crate) approval_mode: Set<ApprovalMode>,
+    pub(crate) flow: Set<FlowMode>,
     pub(crate) end_on_denial: Set<EndsRun>,
     pub(crate) max_depth: Set<u32>,
     pub(crate) max_concurrent_calls: Set<NonZeroUsize>,
@@ -153,6 +159,7 @@ impl Settings {
         let (limits, fewer) = (&preset.limits, &base.limits);
         differing(&mut self.model, preset.model.as_ref(), base.model.as_ref(), source);
         differing(&mut self.approval_mode, Some(&preset.approval_mode), Some(&base.approval_mode), source);
+        differing(&mut self.flow, preset.flow.as_ref(), base.flow.as_ref(), source);
         let (ends, base_ends) = (EndsRun(preset.end_on_denial), EndsRun(base.end_on_denial));
         differing(&mut self.end_on_denial, Some(&ends), Some(&base_ends), source);
         differing(&mut self.content, Some(&preset.content), Some(&base.content), source);
@@ -211,6 +218,9 @@ impl Settings {
         let mut builder = self.add_model(builder);
         if let Some(mode) = self.approval_mode.get() {
             builder = builder.approval_mode(*mode);
+        }
+        if let Some(mode) = self.flow.get() {
+            builder = builder.flow(*mode);
         }
         if let Some(EndsRun(ends)) = self.end_on_denial.get() {
             builder = builder.end_on_denial(*ends);

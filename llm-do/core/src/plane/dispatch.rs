@@ -45,6 +45,7 @@ pub(crate) use self::journal::recorded_outcome_only;
 #[cfg(feature = "serve")]
 pub(crate) use self::journal::{may_repeat_effects, without_content};
 pub use self::journal::{recorded_outcome, unknown_calls};
+use self::origins::KeptLabels;
 use self::pipeline::CallResult;
 pub(crate) use self::refine::Refinements;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};
@@ -116,6 +117,10 @@ pub(crate) struct Run {
     approved: RunScope,
     /// Whether anybody may decide about its calls: then they note what they read.
     tracks_origins: bool,
+    /// Whether values are labelled.
+    has_flow: bool,
+    /// By toolset: the join of what its tools got, and may return again.
+    kept: KeptLabels,
     /// The project's root and the working directory; set when an approval needs them.
     folders: OnceLock<[String; 2]>,
 }
@@ -139,10 +144,13 @@ impl Run {
         mut settings: RunSettings,
     ) -> Self {
         let approvals = settings.approvals(&plane);
-        let tracks_origins = approvals.as_ref().unwrap_or(&plane.approvals).use_origins() || plane.guards.is_some();
+        let used = approvals.as_ref().unwrap_or(&plane.approvals);
+        let (tracks_origins, has_flow) = (used.use_origins() || plane.guards.is_some(), used.has_flow());
         Self {
             approvals,
             tracks_origins,
+            has_flow,
+            kept: KeptLabels::default(),
             events: RunEvents::new(&plane, std::mem::take(&mut settings.sinks)),
             guards: plane.guards.clone(),
             background: Background {

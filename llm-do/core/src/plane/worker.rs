@@ -46,7 +46,7 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::EventKind;
 use crate::observe::journal::StepKind;
-use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome, has_files};
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
@@ -137,7 +137,7 @@ impl Drop for SavedTurns {
         self.turns.add_user_messages(&self.worker.ctx.frame().take_user_messages());
         self.turns.add_parts(self.worker.lost_calls());
         let kept = self.turns.kept();
-        conversation.save(self.turns.take_messages(), kept);
+        conversation.save(self.turns.take_messages(), kept, self.worker.ctx.labels_to_keep());
     }
 }
 
@@ -188,8 +188,12 @@ impl WorkerRun {
     async fn take_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root(), &self.attachments).await.map_err(fail)?;
+        let known = self.conversation.as_ref().and_then(|saved| saved.labels());
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
-        self.ctx.note_conversation(history.messages());
+        self.ctx.note_conversation(history.messages(), known);
+        if has_files(&message) {
+            self.ctx.note_files();
+        }
         let mut messages = Vec::from(history);
         messages.push(message);
         let mut loaded = self

@@ -83,6 +83,7 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
     vec![
         row("model", "echo:model", json!("echo:model")),
         row("approval_mode", "reject_all", json!("reject_all")),
+        row("flow", "lenient", json!("lenient")),
         row("end_on_denial", "true", json!(true)),
         row("max_depth", "3", json!(3)),
         row("max_concurrent_calls", "4", json!(4)),
@@ -138,6 +139,7 @@ fn the_settings_are_shown_as_a_table() {
     let expected = "\
 model                 echo:m       LLM_DO_MODEL
 approval_mode         approve_all  --approve-all
+flow                  by policy    default
 end_on_denial         false        default
 max_depth             2            --max-depth
 max_concurrent_calls  16           default

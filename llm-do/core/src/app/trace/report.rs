@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Trace;
 use super::call::{Approval, Call, Ending, ModelRequest, Question};
 use super::figures::Figures;
-use crate::observe::event::{Caller, ItemKind};
+use crate::observe::event::{Caller, ItemKind, Labels};
 
 pub(super) fn to_json(trace: &Trace) -> Value {
     let runs: Vec<_> = trace.roots.iter().map(|root| Node { trace, place: *root }).collect();
@@ -45,6 +45,8 @@ struct Fields<'a> {
     result: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    #[serde(flatten)]
+    labels: Labels,
     /// The plan of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     planned: Option<&'a str>,
@@ -89,6 +91,7 @@ impl<'a> Fields<'a> {
                 _ => None,
             },
             error: call.error(),
+            labels: call.labels,
             planned: match &call.ending {
                 Ending::Planned(text) => Some(text),
                 _ => None,

@@ -10,7 +10,7 @@ use self::line::{Columns, fitted};
 use super::Trace;
 use super::call::{Approval, Call, Ending, millis};
 use crate::base::printable::printable_line;
-use crate::observe::event::{DecidedBy, ItemKind, RuleSource};
+use crate::observe::event::{ArgumentOrigin, DecidedBy, ItemKind, RuleSource};
 use crate::plane::approval::RefusedEdit;
 
 /// How text is printed.
@@ -133,8 +133,9 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
     let mut lines = Vec::new();
     for decision in &call.approvals {
         lines.extend(decision.refused_edits.iter().map(|edit| ("?", refused(edit), Some(YELLOW))));
-        let foreign = decision.origins.iter().filter(|found| !found.origin.is_own());
-        lines.extend(foreign.map(|found| ("?", format!("{}: {}", found.argument, found.origin), Some(YELLOW))));
+        let foreign = decision.origins.iter().filter(|found| !found.origin.is_own() || !found.labels().is_default());
+        let line = |found: &ArgumentOrigin| format!("{}: {}{}", found.argument, found.origin, found.labels().remark());
+        lines.extend(foreign.map(|found| ("?", line(found), Some(YELLOW))));
         lines.extend(approval(decision));
     }
     for question in &call.questions {
@@ -147,6 +148,9 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
     lines.extend(call.retries.iter().map(|reason| ("↻", format!("asked the model again: {reason}"), Some(YELLOW))));
     lines.extend(call.remarks.iter().map(|remark| ("·", remark.clone(), Some(DIM))));
     lines.extend(call.note.iter().map(|note| ("·", format!("note: {note}"), Some(DIM))));
+    if !call.labels.is_default() {
+        lines.push(("·", format!("the result is {}", call.labels.words()), Some(DIM)));
+    }
     if call.is_replayed {
         lines.push(("·", "from the journal".to_owned(), Some(DIM)));
     }

@@ -11,6 +11,7 @@ use super::content::{ContentFile, RequestContent};
 use super::detail::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
+use super::label::Labels;
 use super::origin::ArgumentOrigin;
 use super::parts::EventPart;
 use super::planned::{PlannedApproval, PlannedKind};
@@ -53,6 +54,10 @@ pub enum EventKind {
         /// The result or the error.
         #[serde(flatten)]
         outcome: Outcome,
+        /// Whose text the result may carry, and whether it is private; without [sources](crate::plane::approval::Policy::source), each is
+        /// trusted and public.
+        #[serde(flatten)]
+        labels: Labels,
         /// The names of the files that came with the result; the media type of a file without a name.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<String>,
@@ -160,6 +165,13 @@ pub enum EventKind {
         /// The reason of a refusal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// Code of the call states that an untrusted value may steer calls, by [`CallContext::endorse`](crate::plane::context::CallContext::endorse).
+    Endorsed {
+        /// The value.
+        value: Value,
+        /// Why it may.
+        reason: String,
     },
     /// The call asks the user a question.
     InputAsked {

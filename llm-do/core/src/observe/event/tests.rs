@@ -14,8 +14,8 @@ use serde_json::{Map, Number, Value};
 
 use super::json_lines::LineWriter;
 use super::{
-    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo,
-    GuardAction, GuardHook, ItemKind, Mend, Outcome, PlannedApproval, PlannedKind, RuleSource,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo, FlowReason,
+    GuardAction, GuardHook, ItemKind, Label, Labels, Mend, Outcome, PlannedApproval, PlannedKind, RuleSource,
 };
 use crate::base::json::Json;
 use crate::base::usage::{Cost, RunUsage};
@@ -86,7 +86,8 @@ fn rule() -> impl Strategy<Value = RuleSource> {
             User,
             Journal,
             Function,
-            Flow,
+            Flow(FlowReason::Steered),
+            Flow(FlowReason::PrivateOutside),
             PolicyCall,
             PolicyCondition,
             PolicyTool,
@@ -158,6 +159,11 @@ fn part() -> impl Strategy<Value = EventPart> {
     ]
 }
 
+fn labels() -> impl Strategy<Value = Labels> {
+    (of([Label::Trusted, Label::Bounded, Label::Untrusted]), any::<bool>())
+        .prop_map(|(integrity, is_private)| Labels { integrity, is_private })
+}
+
 /// Returns a strategy for events of the same kind; the match is exhaustive, so a new kind does not compile without
 /// one.
 fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
@@ -177,9 +183,10 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         }
         EventKind::Progress { .. } => text().prop_map(|text| EventKind::Progress { text }).boxed(),
         EventKind::CallFinished { .. } => {
-            (outcome(), prop::collection::vec(text(), 0..3), maybe(), any::<u64>(), any::<bool>())
-                .prop_map(|(outcome, attachments, note, elapsed_ms, replayed)| EventKind::CallFinished {
+            (outcome(), labels(), prop::collection::vec(text(), 0..3), maybe(), any::<u64>(), any::<bool>())
+                .prop_map(|(outcome, labels, attachments, note, elapsed_ms, replayed)| EventKind::CallFinished {
                     outcome,
+                    labels,
                     attachments,
                     note,
                     elapsed_ms,
@@ -214,6 +221,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
             (name(), hook, of([GuardAction::Changed, GuardAction::Refused]), maybe())
                 .prop_map(|(guard, hook, action, reason)| EventKind::Guarded { guard, hook, action, reason })
                 .boxed()
+        }
+        EventKind::Endorsed { .. } => {
+            (value(), text()).prop_map(|(value, reason)| EventKind::Endorsed { value, reason }).boxed()
         }
         EventKind::InputAsked { .. } => {
             text().prop_map(|prompt| EventKind::InputAsked { question: prompt.into() }).boxed()
@@ -368,6 +378,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Progress { text: none() },
         EventKind::CallFinished {
             outcome: Outcome::Result(EventValue::default()),
+            labels: Labels::default(),
             attachments: Vec::new(),
             note: None,
             elapsed_ms: 0,
@@ -408,6 +419,7 @@ fn kinds() -> Vec<EventKind> {
             action: GuardAction::Changed,
             reason: None,
         },
+        EventKind::Endorsed { value: Value::Null, reason: none() },
         EventKind::InputAsked { question: none().into() },
         EventKind::InputAnswered { answer: none() },
         EventKind::UserMessage { text: none(), interrupts: false, id: None, replayed: false },

@@ -19,6 +19,8 @@ use crate::plane::call_stream::Pieces;
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
+#[cfg(feature = "script")]
+use crate::plane::origin::HeldReadings;
 use crate::plane::origin::OriginNotes;
 
 /// Distinguishes callees that are defined at run time under the same name: their full definition.
@@ -137,6 +139,9 @@ pub(crate) struct ModelCode {
     pub(crate) session: OnceLock<Arc<dyn std::any::Any + Send + Sync>>,
     /// The code that calls ran in another process, and whose results a journal replayed.
     pub(crate) replayed: LazyMutex<Vec<String>>,
+    /// What the code has read, which its variables hold.
+    #[cfg(feature = "script")]
+    pub(crate) held: LazyMutex<HeldReadings>,
 }
 
 /// The steps of a call that a journal records after later steps, or after the result.

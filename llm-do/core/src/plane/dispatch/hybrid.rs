@@ -226,7 +226,8 @@ pub(super) async fn remember(run: &Run, plan: &WorkerPlan, ctx: &CallContext, re
     let (history, kept) = conversation.take();
     let mut messages = Vec::from(history);
     messages.extend([question, Message::Assistant { parts: vec![ResponsePart::Text { text }] }]);
-    conversation.save(messages, kept);
+    let labels = ctx.labels_to_keep().map(|labels| labels.join(conversation.labels().unwrap_or_default()));
+    conversation.save(messages, kept, labels);
 }
 
 /// Returns the result of a tool if it is valid for the worker.

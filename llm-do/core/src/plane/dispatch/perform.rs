@@ -19,7 +19,7 @@ use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
 use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::{Body, Failure, ToolReturn};
-use crate::observe::event::Label;
+use crate::observe::event::{Label, Labels};
 use crate::plane::background::joined;
 use crate::plane::context::CallContext;
 use crate::plane::model_choice::ChosenModel;
@@ -228,9 +228,9 @@ pub(super) async fn worker_run(
         ctx.check_request(&model.name, || plane.unpriced(plan, &model))?;
     }
     let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
-    if !server_side_tools.is_empty() && run.approvals().has_flow() {
+    if !server_side_tools.is_empty() && run.has_flow {
         // What the provider's tools read comes with the answers of the model.
-        ctx.origin_notes().join(Label::Untrusted);
+        ctx.origin_notes().join(Labels::public(Label::Untrusted));
     }
     let tools = match &ctx.frame().declared {
         Some(declared) if server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling) => {

@@ -86,6 +86,7 @@ impl WorkerRun {
         }
         let StepOutcome { value: messages, is_replayed } = self.next_messages(turns, made).await?;
         for message in &messages {
+            self.ctx.note_message(message.text());
             self.ctx.emit(|| EventKind::UserMessage {
                 text: message.text().to_owned(),
                 interrupts: message.interrupts(),

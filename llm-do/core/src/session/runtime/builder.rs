@@ -27,7 +27,7 @@ use crate::declare::toolset::NamedInstance;
 use crate::declare::worker_file;
 use crate::observe::event::{self, EventSink};
 use crate::observe::journal::{ChildSteps, Journal};
-use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
+use crate::plane::approval::{ApprovalMode, Approvals, Approver, FlowMode, Policy};
 use crate::plane::config::SessionConfig;
 use crate::plane::config::WorkingFolder;
 use crate::plane::dispatch::{Hybrids, Plane, Refinements, Shadow, Shadows};
@@ -45,6 +45,8 @@ use crate::plane::user_input::InputHandler;
 pub struct RuntimeBuilder {
     config: SessionConfig,
     mode: Option<ApprovalMode>,
+    /// How strict the rule about where values came from is, if that replaces what policies set.
+    flow: Option<FlowMode>,
     approver: Option<Arc<dyn Approver>>,
     policy: Policy,
     guards: Vec<Arc<dyn Guard>>,
@@ -171,6 +173,7 @@ impl RuntimeBuilder {
         Self {
             config: self.config.clone(),
             mode: self.mode,
+            flow: self.flow,
             approver: self.approver.clone(),
             policy: self.policy.clone(),
             guards: self.guards.clone(),
@@ -261,7 +264,8 @@ impl RuntimeBuilder {
             return Err(BuildError::Models(unusable));
         }
         self.warnings.extend(models.foreign_faults(&registry));
-        let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, &registry)
+        let policy = self.policy.with_flow_mode(self.flow);
+        let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, policy, &registry)
             .map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
         let answers_alone = |worker: &String| self.without_hybrids.contains(worker);

@@ -186,7 +186,7 @@ impl<T, C> Start<T, C> {
             self.root.arguments =
                 Err(CallError::NoHistory { tool: item.name().to_owned(), kind: item.kind().as_str() });
         }
-        self.handle.conversation.save(history.into(), 0);
+        self.handle.conversation.replace(history);
         self
     }
 

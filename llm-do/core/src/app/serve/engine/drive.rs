@@ -250,6 +250,10 @@ impl Shared {
             None => self.runtime.start_named(&run.entry, arguments),
         };
         let start = start.with_id(run.id.as_str()).time_spent(run.worked).tenant(run.tenant.as_str());
+        let start = match run.source.label() {
+            Some(label) => start.source(label),
+            None => start,
+        };
         // The amount of the day that was left when the run was created.
         match run.cost_limit {
             Some(limit) => start.limits(Limits::new().cost(limit)),

@@ -11,6 +11,7 @@ use super::ServiceError;
 use super::inbox::OpenQuestion;
 use super::names::Names;
 use crate::base::error::chain;
+use crate::observe::event::Label;
 
 /// The engine with the runs of an application that [`RestateWorker`](super::RestateWorker)s run.
 ///
@@ -100,15 +101,19 @@ impl EngineClient {
         &self.engine.names.runs
     }
 
-    /// Starts a run, once per key; returns the id of its invocation.
+    /// Starts a run, once per key; returns the id of its invocation. `source` is whose text the arguments may carry, if it is set.
     pub(in crate::app::serve) async fn start(
         &self,
         key: &str,
         (entry, tenant): (&str, &str),
         arguments: &Value,
+        source: Option<Label>,
     ) -> Result<String, EngineError> {
         let uri = format!("{}/{}/run/send", base(&self.engine.ingress), self.engine.names.runs);
-        let body = json!({ "entry": entry, "arguments": arguments, "tenant": tenant });
+        let mut body = json!({ "entry": entry, "arguments": arguments, "tenant": tenant });
+        if let Some(label) = source {
+            body["source"] = json!(label);
+        }
         let request = self.http.post(uri).header("idempotency-key", key);
         let (status, text) = send(request.header("content-type", "application/json").body(body.to_string())).await?;
         let sent: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -21,7 +21,7 @@ const HANDLERS = {
       retract(call);
       Object.assign(call, { status: "done", result: event.result });
     }
-    Object.assign(call, { attachments: event.attachments ?? [], note: event.note });
+    Object.assign(call, { attachments: event.attachments ?? [], note: event.note, label: event.label, isPrivate: event.is_private === true });
   },
   call_refused(call, event, time) {
     call.by = event.by;
@@ -83,6 +83,9 @@ const HANDLERS = {
     const done = event.action === "refused" ? "refused" : "changed";
     const what = { before_call: "call", after_call: "result", before_request: "request", after_response: "response" }[event.hook];
     addText(call, "remarks", { time, text: `Guard ${event.guard} ${done} the ${what}${event.reason ? `: ${event.reason}` : ""}` });
+  },
+  endorsed(call, event, time) {
+    addText(call, "remarks", { time, text: `Endorsed ${JSON.stringify(event.value)}: ${event.reason}` });
   },
   input_asked(call, event, time) {
     const known = repeated(call, "questions", (question) => question.prompt === event.prompt);

@@ -17,11 +17,11 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             let after = if *background { " (in the background)" } else { "" };
             Some(with_value(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), after))
         }
-        EventKind::CallFinished { outcome, elapsed_ms, note, replayed, .. } => {
+        EventKind::CallFinished { outcome, labels, elapsed_ms, note, replayed, .. } => {
             let note =
                 note.as_deref().map(|note| format!("; {}", with_value("", note, "").trim_start())).unwrap_or_default();
             let how = if *replayed { "replayed".to_owned() } else { format!("{elapsed_ms} ms") };
-            let after = format!(" ({how}{note})");
+            let after = format!(" ({how}{note}){}", labels.remark());
             Some(match outcome {
                 Outcome::Result(value) => with_value(&format!("← {name}"), &text(&value.value()), &after),
                 Outcome::Error(error) => with_value(&format!("✗ {name}"), error, &after),
@@ -83,6 +83,10 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
                 GuardAction::Changed => what("changed"),
                 GuardAction::Refused => with_value(&(what("refused") + ":"), reason.as_deref().unwrap_or_default(), ""),
             })
+        }
+        EventKind::Endorsed { value, reason } => {
+            let what = with_value(&format!("  {name} endorses"), &value.to_string(), ":");
+            Some(with_value(&what, reason, ""))
         }
         EventKind::UserMessage { text, .. } => Some(with_value(&format!("  {name} gets a message:"), text, "")),
         EventKind::ModelRequest { model, turn, .. } => {

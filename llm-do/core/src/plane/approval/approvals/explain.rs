@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::super::FlowOverview;
 use super::super::rules::MatchingRule;
 use super::{ApprovalRequest, Approvals, LazyRequest, Rule};
 use crate::base::error::Fault;
 use crate::observe::event::Caller;
-use crate::plane::registry::{Prepared, Registered};
+use crate::plane::registry::{Prepared, Registered, Registry};
 
 impl Approvals {
     /// Returns the rule that decides about a call that a model makes, and the other rules that match it in the order of precedence.
@@ -51,5 +52,11 @@ impl Approvals {
     pub(crate) fn rule_for(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Result<Rule, Fault> {
         let build = || Ok(request.clone());
         Ok(self.rules.rule(tool, by, &mut LazyRequest::new(&build))?.rule.clone())
+    }
+
+    /// Lists what the workers of the registry may read and send.
+    #[must_use]
+    pub fn flow_overview(&self, registry: &Registry) -> FlowOverview {
+        self.rules.flow_overview(registry)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::base::error::{CallError, ErrorTypes, Failure, TextOnly, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{self, Label};
+use crate::observe::event::{self, Labels};
 use crate::observe::journal::{digest, too_deep};
 use crate::plane::conversation::ThreadChange;
 use crate::plane::dispatch::StoredWorker;
@@ -44,9 +44,12 @@ pub(super) struct CallRecord {
     /// The calls whose results it had read, each in one line, so that a replay knows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) read: Vec<Arc<str>>,
-    /// The join of what it had read.
-    #[serde(default, skip_serializing_if = "Label::is_trusted")]
-    pub(super) label: Label,
+    /// The join of what it had read, if values were labelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) labels: Option<Labels>,
+    /// The labels of its result, if it returned less than it had read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) returned: Option<Labels>,
     /// The tools whose calls in it may have changed something, in a hybrid, so that the worker does not repeat them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) acted: Vec<Arc<str>>,
@@ -108,18 +111,19 @@ impl CallRecord {
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());
         let (approved, threads, read, acted) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (ran_code, label) = (None, Label::Trusted);
+        let (usage, ran_code, labels, returned) = (None, None, None, None);
         Self {
             outcome,
             causes,
-            usage: None,
+            usage,
             created_workers,
             user_messages,
             approved,
             threads,
             ran_code,
             read,
-            label,
+            labels,
+            returned,
             acted,
         }
     }
