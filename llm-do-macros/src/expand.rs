@@ -1,6 +1,7 @@
 //! Generates code from the checked input. It cannot fail.
 
 mod arguments;
+mod bounded;
 mod declaration;
 mod entry;
 mod function;
@@ -100,7 +101,8 @@ pub(crate) fn data(args: &TokenStream, item: &TokenStream) -> TokenStream {
     match errors.finish(()) {
         Ok(()) => {
             let fields = data.partial.as_ref().map(partial::fields);
-            quote!(#code #fields)
+            let bounded = data.bounded.as_ref().map(bounded::implementation);
+            quote!(#code #fields #bounded)
         }
         Err(error) => fallback::expand(&code, &error),
     }

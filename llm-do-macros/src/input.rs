@@ -3,6 +3,7 @@
 mod block;
 mod data;
 mod docs;
+mod flow;
 mod function;
 mod mcp;
 mod name;
@@ -27,7 +28,8 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitBool, Path, PathSegment, Token, Type, Visibility};
 
 pub(crate) use self::block::{Block, Member, is_block};
-pub(crate) use self::data::{Data, Derived, PartialField, PartialStruct, named};
+pub(crate) use self::data::{BoundedType, Data, Derived, PartialField, PartialStruct, named};
+pub(crate) use self::flow::{Flow, is_untrusted};
 pub(crate) use self::function::Function;
 pub(crate) use self::mcp::{Kind as TypeKind, McpField, McpTool, McpToolset, McpType};
 pub(crate) use self::owned::spelled;
@@ -104,6 +106,7 @@ pub(crate) struct Callable {
     /// The possible effect of a call, if known; for a worker, the effect of its provider's tools.
     pub(crate) effect: Option<tool::Effect>,
     pub(crate) effect_source: EffectSource,
+    pub(crate) flow: Flow,
 }
 
 /// The source of an item's effect.
@@ -155,6 +158,7 @@ impl Callable {
             error: shared_keys.error,
             effect: None,
             effect_source: EffectSource::Toolsets,
+            flow: Flow::default(),
             arguments,
             parameters,
             output,
@@ -214,8 +218,10 @@ impl Tool {
             );
         }
         check_length(tool.max_result.as_ref(), errors);
+        let flow = Flow::of_tool(&tool);
         let mut callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
         callable.effect = tool.effect;
+        callable.flow = flow;
         callable.check_background(tool.background.is_some(), errors);
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
@@ -275,6 +281,7 @@ impl Worker {
         if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
             errors.push(&globs.0, MODEL_CHOICE);
         }
+        flow::check_worker(&args, errors);
         let shared_keys = std::mem::take(&mut args.shared_keys);
         let mut callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
         callable.check_background(args.background.as_ref().is_some_and(LitBool::value), errors);

@@ -39,6 +39,8 @@ use proc_macro::TokenStream;
 /// | `summary = "write to {path}"` | One line that describes a call to the approver, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `preview = path` | A function whose text shows the approver what the call would do, see [below](#approval). Default: none |
 /// | `max_result = N` | How many bytes of a result a model gets, at least 1,024; it reads the rest in parts. Default: set by the worker or the runtime |
+/// | `private = true` | Its results are private: what is made from them does not leave to other people without an approval |
+/// | `reach = own` | Where what it gets may arrive: at the user's own data only, or at other people. Default: `outside` for a tool that may change something |
 /// | `background` | Whether a model may start a call in the background, by a parameter `background` that it sees; see [workers](https://docs.rs/llm-do/latest/llm_do/attr.worker.html#background-calls). Default: not |
 /// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
 /// | `error = Type` | The type of the errors that a journal keeps, see [below](#errors). Default: the function's own, if it can be kept |
@@ -261,6 +263,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `retries = N` | The maximum number of consecutive attempts of the model to correct the same error. Default: 2 |
 /// | `limits = expr` | `Limits` for a call and all nested calls together. Default: those of the run |
 /// | `max_result = N` | How many bytes of a result of a tool the model gets, at least 1,024; it reads the rest in parts. Default: set by the runtime |
+/// | `quarantined = true` | It reads untrusted text for others: it has no tools, and returns a `Bounded` type or `Untrusted<..>` |
+/// | `flow_reason = ".."` | Why its own tools may read untrusted text, read private data and send |
 /// | `attachments = expr` | `AttachmentPolicy` of the files that its prompt may have. Default: any, of at most 20 MiB each if they are read |
 /// | `background` | Whether the model of a caller may start a call in the background, see [below](#background-calls). Default: not |
 /// | `timeout = "30s"` | The maximum duration of a call, [as for a tool](macro@tool#timeout). Default: the caller's |

@@ -1,7 +1,9 @@
 //! Models behind the Anthropic Messages API, at Anthropic or on any compatible server.
 
+mod batch;
 mod binding;
 mod builder;
+mod compaction;
 mod convert;
 mod fault;
 mod history;
@@ -19,12 +21,13 @@ use async_trait::async_trait;
 pub use self::builder::AnthropicBuilder;
 use self::stream::AnthropicAccumulator;
 use self::thinking::Plan;
+use crate::batched::{self, BatchPace, BatchedRequest};
 use crate::capability::AnthropicCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec, replay};
 use crate::response::Response;
 use crate::schema::tool;
 use crate::usage::ServiceTier;
@@ -70,6 +73,8 @@ inventory::submit! {
 /// | `parallel_tool_calls: false` | `disable_parallel_tool_use` | all, if the request has tools |
 /// | `cache_prompt` | `cache_control` | all; see below |
 /// | `service_tier` | `service_tier`: `auto`, `standard_only` | all |
+/// | `batch` | the request goes to the [Message Batches API](https://platform.claude.com/docs/en/build-with-claude/batch-processing), together with those of other models; without `service_tier` | all |
+/// | `compact_at` | `context_management` with the edit `compact_20260112`, at least 50,000, and its beta: the API [summarizes the conversation](https://platform.claude.com/docs/en/build-with-claude/compaction-threshold) | Claude from 4.6 on |
 /// | `seed`, `presence_penalty`, `frequency_penalty` | not sent: the API has no field for them | |
 ///
 /// A setting that is left out or changed is reported as a [warning](crate::Response::warnings) of the answer. Send other
@@ -181,7 +186,7 @@ inventory::submit! {
 ///
 /// Files and images by URL or by the Files API, citations of documents that you send, caches of an hour, newer versions of
 /// server-side tools, client-side tools that Anthropic defines (`bash`, `computer`), MCP connectors, skills, strict tools,
-/// batches, token counting.
+/// token counting.
 /// # Examples
 ///
 /// ```
@@ -203,6 +208,7 @@ pub struct AnthropicModel {
     capabilities: Arc<AnthropicCapabilities>,
     profile: Profile,
     retries: u32,
+    pace: BatchPace,
 }
 
 impl AnthropicModel {
@@ -241,7 +247,9 @@ impl AnthropicModel {
         let tier = ServiceTier::requested(request.settings.service_tier.as_deref());
         let begin = move || AnthropicAccumulator::new(Arc::clone(&model), tier);
         let warnings = plan.warnings;
-        let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
+        let with_beta = plan.compact_at.map(|_| compaction::with_beta(request.settings, &self.betas));
+        let settings = with_beta.as_ref().unwrap_or(request.settings);
+        let exchange = Exchange::new(&self.endpoint, &body, settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings).with_renamed(tools::renamed(request)))
     }
 }
@@ -260,11 +268,25 @@ impl Model for AnthropicModel {
         Ok(tool::anthropic(&tool.parameters).notes.clone())
     }
 
+    fn batch(&self, request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        let (settings, warning) = batched::settings(request.settings);
+        let exchange = self.exchange(&Request { settings: &settings, ..request }, false)?.with_warning(warning);
+        Ok(Some(exchange.batched(|call| batch::batcher(&self.endpoint, call, self.pace))))
+    }
+
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        if request.settings.is_batch()
+            && let Some(batched) = self.batch(request)?
+        {
+            return batched.answer().await;
+        }
         self.exchange(&request, false)?.whole().await
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        if request.settings.is_batch() {
+            return Ok(replay(self.request(request).await?));
+        }
         Ok(self.exchange(&request, true)?.stream())
     }
 }

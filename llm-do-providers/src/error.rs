@@ -170,6 +170,27 @@ impl ProviderError {
         self
     }
 
+    /// Returns the same error for another request of its batch; of the source, the text.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only servers have batches"))]
+    #[must_use]
+    pub(crate) fn copy(&self) -> Self {
+        let Repr {
+            provider, kind, message, status, retry_after, should_retry, request_id, provider_text, source, ..
+        } = &*self.0;
+        Self(Box::new(Repr {
+            provider: provider.clone(),
+            kind: *kind,
+            message: message.clone(),
+            status: *status,
+            retry_after: *retry_after,
+            should_retry: *should_retry,
+            request_id: request_id.clone(),
+            partial_response: None,
+            provider_text: provider_text.clone(),
+            source: source.as_ref().map(|source| source.to_string().into()),
+        }))
+    }
+
     /// Appends a note to the message, such as the number of attempts.
     #[must_use]
     pub(crate) fn with_note(mut self, note: &str) -> Self {

@@ -1,6 +1,8 @@
 //! One exchange with a server: its attempts, the events of a streamed answer, and the errors.
 
 mod fault;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod in_batch;
 mod json_repair;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod pieces;
@@ -10,7 +12,6 @@ mod streaming;
 pub(crate) mod tests;
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, RandomState};
 use std::mem;
 use std::sync::Arc;
 
@@ -23,7 +24,14 @@ pub(crate) use self::fault::malformed;
 #[cfg(feature = "gemini")]
 pub(crate) use self::fault::protocol_error;
 pub(crate) use self::fault::{invalid_json, reported};
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+use self::in_batch::InBatch;
 use self::streaming::Streaming;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+use crate::batch::Batcher;
+use crate::batch::chance;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+use crate::batched::BatchedRequest;
 use crate::error::ProviderError;
 use crate::http::{Endpoint, Event, PreparedRequest, WholeResponse};
 use crate::message::FinishReason;
@@ -169,10 +177,25 @@ where
         Self { warnings: warnings.into_list(), ..self }
     }
 
+    /// Adds a further warning to the answer.
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+    pub(crate) fn with_warning(mut self, warning: Option<SettingWarning>) -> Self {
+        self.warnings.extend(warning);
+        self
+    }
+
     /// Restores the names of properties in calls of these tools.
     #[cfg(feature = "anthropic")]
     pub(crate) fn with_renamed(self, tools: Vec<(Arc<str>, Arc<ToolForm>)>) -> Self {
         Self { renamed: RenamedTools(tools), ..self }
+    }
+
+    /// Returns the exchange as one whose requests go to the batches of a batcher, which `batcher` returns for the headers of the
+    /// request.
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+    pub(crate) fn batched(self, batcher: impl FnOnce(&PreparedRequest) -> Arc<Batcher>) -> BatchedRequest {
+        let batcher = batcher(&self.call);
+        BatchedRequest::new(InBatch { exchange: self, batcher })
     }
 
     /// Returns the body to be sent, and an empty accumulator.
@@ -206,10 +229,15 @@ where
     /// Sends the request once; the error of a failed answer has the parts that could be read.
     async fn attempt(&self) -> Result<G, ProviderError> {
         let WholeResponse { head, body } = self.endpoint.fetch(&self.call).await?;
+        self.read(&body).map_err(|error| head.add_to(error))
+    }
+
+    /// Reads the body of an answer; the error has the parts that could be read.
+    fn read(&self, body: &[u8]) -> Result<G, ProviderError> {
         let mut answer = (self.begin)();
-        match reading::read_whole(&mut answer, &self.endpoint, &body) {
+        match reading::read_whole(&mut answer, &self.endpoint, body) {
             Ok(()) => Ok(answer),
-            Err(error) => Err(head.add_to(error).with_partial_response(answer.partial_response())),
+            Err(error) => Err(error.with_partial_response(answer.partial_response())),
         }
     }
 
@@ -281,6 +309,7 @@ impl RenamedTools {
     }
 
     #[cfg(not(feature = "anthropic"))]
+    #[allow(clippy::unused_self, reason = "with the other feature it is used")]
     fn restore(&self, response: Response) -> Response {
         response
     }
@@ -304,10 +333,4 @@ fn body(request: &impl Serialize, extra: &Map<String, Value>) -> serde_json::Res
         fields.extend(extra.clone());
     }
     serde_json::to_vec(&body)
-}
-
-/// Returns a random number from 0 to 1, for the jitter of a delay: each `RandomState` of std has other keys.
-fn chance() -> f64 {
-    let bits = RandomState::new().hash_one(()).to_be_bytes();
-    f64::from(u32::from_be_bytes([bits[0], bits[1], bits[2], bits[3]])) / f64::from(u32::MAX)
 }

@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 
+use crate::batched::{BatchAnswer, BatchStep, BatchTicket, BatchedExchange, BatchedRequest, OpenRequest};
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, ToolSpec};
 use crate::response::Response;
@@ -96,6 +99,18 @@ impl Model for FallbackModel {
         Ok(notes)
     }
 
+    /// Prepares the request for the batch APIs of all models; if it fails in a batch of one model, it goes into a batch of the
+    /// next.
+    fn batch(&self, request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        let mut exchanges = Vec::with_capacity(self.models.len());
+        for model in &self.models {
+            // A model without a price cannot be mixed with batches.
+            let Some(batched) = model.batch(request)? else { return Ok(None) };
+            exchanges.push((model.name().to_owned(), batched.into_exchange()));
+        }
+        Ok(Some(BatchedRequest::new(FallbackBatch { fallback: self.clone(), exchanges, index: 0 })))
+    }
+
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
         let mut index = 0;
         loop {
@@ -132,6 +147,38 @@ impl Model for FallbackModel {
             waited.push(StreamEvent::Waiting {
                 on: format!("falling back to `{}` after {}", self.models[index].name(), cause(&error)),
             });
+        }
+    }
+}
+
+/// A request for the batches of several models.
+struct FallbackBatch {
+    fallback: FallbackModel,
+    /// The name of each model, and its exchange.
+    exchanges: Vec<(String, Box<dyn BatchedExchange>)>,
+    index: usize,
+}
+
+impl BatchedExchange for FallbackBatch {
+    fn submit(&self) -> BoxFuture<'static, Result<BatchTicket, ProviderError>> {
+        self.exchanges[self.index].1.submit()
+    }
+
+    fn submitted(&self, ticket: BatchTicket) -> Result<Box<dyn OpenRequest>, ProviderError> {
+        self.exchanges[self.index].1.submitted(ticket)
+    }
+
+    fn read(&mut self, answer: BatchAnswer) -> Result<BatchStep, ProviderError> {
+        let index = self.index;
+        let (name, exchange) = &mut self.exchanges[index];
+        match exchange.read(answer) {
+            Ok(BatchStep::Done(response)) => Ok(BatchStep::Done(Box::new(with_answering_model(*response, name)))),
+            Ok(again) => Ok(again),
+            Err(error) if self.fallback.falls_back(index, &error) => {
+                self.index += 1;
+                Ok(BatchStep::Again(Duration::ZERO))
+            }
+            Err(error) => Err(with_earlier_failures(with_failed_model(error, name), index)),
         }
     }
 }

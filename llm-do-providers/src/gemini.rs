@@ -1,5 +1,6 @@
 //! Google's models behind the Gemini API.
 
+mod batch;
 mod builder;
 mod convert;
 mod fault;
@@ -17,12 +18,13 @@ use async_trait::async_trait;
 
 pub use self::builder::GeminiBuilder;
 use self::stream::GeminiAccumulator;
+use crate::batched::{self, BatchPace, BatchedRequest};
 use crate::capability::GeminiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec, replay};
 use crate::response::Response;
 use crate::schema::tool;
 use crate::usage::ServiceTier;
@@ -85,6 +87,7 @@ inventory::submit! {
 /// | [tool choice](crate::ToolChoice) | `functionCallingConfig`: `ANY`, `NONE`, or `ANY` with one name |
 /// | `image_generation` | `responseModalities`: `TEXT` and `IMAGE` |
 /// | `service_tier` | `serviceTier`: `standard`, `flex` or `priority` |
+/// | `batch` | the request goes to the [Batch API](https://ai.google.dev/gemini-api/docs/batch-api), without `service_tier` |
 /// | `parallel_tool_calls` | not sent: parallel calls cannot be disabled |
 /// | `cache_prompt` | not sent: Google [caches](https://ai.google.dev/gemini-api/docs/caching) prompts without breakpoints |
 ///
@@ -155,7 +158,7 @@ inventory::submit! {
 /// # Not supported
 ///
 /// The Files API and files by URL, Vertex AI, the Live API, tools for Maps, file search and computer use, audio output,
-/// batches, token counting. Send `safetySettings` with [`extra_body`](crate::Settings::extra_body).
+/// token counting. Send `safetySettings` with [`extra_body`](crate::Settings::extra_body).
 /// # Examples
 ///
 /// ```
@@ -178,6 +181,7 @@ pub struct GeminiModel {
     capabilities: Arc<GeminiCapabilities>,
     profile: Profile,
     retries: u32,
+    pace: BatchPace,
 }
 
 impl GeminiModel {
@@ -228,11 +232,25 @@ impl Model for GeminiModel {
         tool::notes(tool::gemini(&tool.parameters))
     }
 
+    fn batch(&self, request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        let (settings, warning) = batched::settings(request.settings);
+        let exchange = self.exchange(&self.whole, &Request { settings: &settings, ..request })?.with_warning(warning);
+        Ok(Some(exchange.batched(|call| batch::batcher(&self.whole, &self.model, call, self.pace))))
+    }
+
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        if request.settings.is_batch()
+            && let Some(batched) = self.batch(request)?
+        {
+            return batched.answer().await;
+        }
         self.exchange(&self.whole, &request)?.whole().await
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        if request.settings.is_batch() {
+            return Ok(replay(self.request(request).await?));
+        }
         Ok(self.exchange(&self.streamed, &request)?.stream())
     }
 }

@@ -1,5 +1,6 @@
 //! HTTP for the providers: connections, timeouts, size limits; the only module that names `reqwest`.
 
+mod batch;
 mod call;
 mod client_config;
 mod clients;
@@ -22,11 +23,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Response, Url};
+use reqwest::{Method, Response, Url};
 #[cfg(feature = "openai")]
 use serde_json::Value;
 use tokio::time::timeout;
 
+pub(crate) use self::batch::may_have_arrived;
 pub(crate) use self::call::PreparedRequest;
 pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, config_setters};
 pub use self::clients::set_user_agent;
@@ -228,10 +230,16 @@ impl Endpoint {
     }
 
     async fn post(&self, call: &PreparedRequest) -> Result<Response, ProviderError> {
+        self.send(Method::POST, call).await
+    }
+
+    /// Sends a request; an answer of another status than success is an error.
+    async fn send(&self, method: Method, call: &PreparedRequest) -> Result<Response, ProviderError> {
         permitted(self.provider, &self.url)?;
         let failed = |error| self.connection_failed(error);
         let client = clients::client(self.provider)?;
-        let mut request = client.post(self.url.clone()).body(call.body.clone()).build().map_err(failed)?;
+        let request = client.request(method, self.url.clone()).body(call.body.clone());
+        let mut request = request.build().map_err(failed)?;
         // Later headers replace earlier ones: first basic authentication from the URL, then the endpoint's headers,
         // then the request's.
         replace_headers(request.headers_mut(), &self.headers);
@@ -241,7 +249,6 @@ impl Endpoint {
     }
 
     /// Returns the path of the URL up to `end`.
-    #[cfg(feature = "openai")]
     pub(crate) fn path_before(&self, end: &str) -> &str {
         self.url.path().strip_suffix(end).unwrap_or_default()
     }

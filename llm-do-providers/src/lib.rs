@@ -59,6 +59,13 @@
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod attachment;
+#[cfg(feature = "http")]
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, reason = "downloads have no batches")
+)]
+mod batch;
+mod batched;
 mod capability;
 mod catalog;
 mod dated_rows;
@@ -124,6 +131,9 @@ pub use self::anthropic::{AnthropicBuilder, AnthropicModel};
 pub use self::attachment::Attachment;
 #[doc(hidden)]
 pub use self::attachment::{FoundFile, find_files, found_path};
+pub use self::batched::BatchedRequest;
+#[doc(hidden)]
+pub use self::batched::{BatchProgress, BatchTicket, SubmittedRequest, finish_cancellations};
 pub use self::capability::{CapabilityEntry, CapabilityTable, CapabilityTableError, WindowEntry};
 #[doc(hidden)]
 pub use self::catalog::is_registered_by_program;

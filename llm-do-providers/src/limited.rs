@@ -9,6 +9,7 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
+use crate::batched::BatchedRequest;
 use crate::error::ProviderError;
 use crate::model::{ContextWindow, Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
@@ -24,7 +25,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 ///
 /// Requests that a model sends on its own are part of one request: its retries, each after its own wait, and
 /// continuations after a provider's pause. So a failing server receives up to `retries + 1` times as many requests.
-/// If it counts those too, set a lower limit, or build the model with `retries(0)`.
+/// If it counts those too, set a lower limit, or build the model with `retries(0)`. Requests that a runtime sends to a
+/// batch API are not limited.
 ///
 /// # Examples
 ///
@@ -122,6 +124,11 @@ impl Model for LimitedModel {
 
     async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
         self.model.ask_window().await
+    }
+
+    /// Prepares the request without the limits: a batch is one request to the provider.
+    fn batch(&self, request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        self.model.batch(request)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -41,6 +41,7 @@ use self::task::Task;
 use self::thread::Job;
 pub use self::weights::FetchProgress;
 use self::weights::Weights;
+use crate::batched;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, ToolSpec};
@@ -131,7 +132,7 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// Without a `temperature` the most likely token is sampled, and `top_p` and `seed` have no effect. Plain text has a
 /// repetition penalty. The default of `max_tokens` is 512 plus the thinking budget; if set, it includes thinking. A
 /// [forced call](crate::ToolChoice) is enforced by the grammar; an output schema beside it is ignored. `stop` applies
-/// to plain text, not to JSON. Penalties, service tiers, extra fields, headers, `timeout` and `cache_prompt` are
+/// to plain text, not to JSON. With `batch`, a request is an error. Penalties, service tiers, extra fields, headers, `timeout` and `cache_prompt` are
 /// ignored; a setting without effect is a [warning](crate::Response::warnings) of the response. Server-side tools are
 /// not supported: a worker with one is rejected.
 ///
@@ -244,6 +245,9 @@ impl Model for LocalModel {
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        if request.settings.is_batch() {
+            return Err(batched::unsupported(&self.name));
+        }
         let (sender, mut receiver) = unbounded_channel();
         schema_check::check_output(&request)?;
         let tools = schema_check::supported_tools(request.tools);

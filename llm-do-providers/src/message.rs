@@ -36,6 +36,41 @@ impl Message {
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { parts: vec![UserPart::Text { text: text.into() }] }
     }
+
+    /// Pins a message of the user, so that it stays when a long history is compacted; other messages are returned as they are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # mod llm_do { pub use llm_do_providers as model; }
+    /// use llm_do::model::Message;
+    ///
+    /// let rule = Message::user("Never change the tests.").pinned();
+    /// assert!(rule.is_pinned());
+    /// ```
+    #[must_use]
+    pub fn pinned(mut self) -> Self {
+        if let Self::User { parts } = &mut self {
+            parts.retain(|part| *part != UserPart::Pin);
+            parts.push(UserPart::Pin);
+        }
+        self
+    }
+
+    /// Returns whether the message has a summary that the servers of `provider` made of all messages before it. Not public API. Used
+    /// by `llm-do`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_compaction_of(&self, provider: &str) -> bool {
+        let is_summary = |part: &ResponsePart| matches!(part, ResponsePart::Opaque(data) if data.provider == provider && data.is_compaction());
+        matches!(self, Self::Assistant { parts } if parts.iter().any(is_summary))
+    }
+
+    /// Returns whether the message is pinned.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        matches!(self, Self::User { parts } if parts.contains(&UserPart::Pin))
+    }
 }
 
 /// A part of a user message.
@@ -50,6 +85,8 @@ pub enum UserPart {
     },
     /// A file.
     Attachment(Attachment),
+    /// A mark that no model gets: the message stays when a long history is compacted, as [`Message::pinned`] sets it.
+    Pin,
 }
 
 /// A part of a model's answer.
@@ -117,6 +154,15 @@ impl ProviderData {
     #[must_use]
     pub fn new(provider: impl Into<String>, data: Value) -> Self {
         Self { provider: provider.into(), data }
+    }
+
+    /// Returns whether it is a summary that the provider's servers made of the conversation. Not public API. Used by `llm-do`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_compaction(&self) -> bool {
+        // A summary that failed is null.
+        let has_text = ["content", "encrypted_content"].iter().any(|key| self.data[*key].is_string());
+        self.data["type"] == "compaction" && has_text
     }
 
     /// Returns the data, if it is for `provider`.

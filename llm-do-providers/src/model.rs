@@ -29,6 +29,7 @@ pub(crate) use self::transcript::Json;
 pub(crate) use self::transcript::JsonWriter;
 pub use self::transcript::Transcript;
 pub use self::window::ContextWindow;
+use crate::batched::{self, BatchedRequest};
 use crate::error::ProviderError;
 use crate::message::{Message, ToolResult, UserPart};
 use crate::response::Response;
@@ -75,6 +76,18 @@ pub trait Model: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Prepares a request with [`Settings::batch`] for the provider's batch API, without sending it.
+    ///
+    /// Returns `None` if the model answers such a request like any other, for a model without a price, such as test models.
+    /// Default: the error.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) if the model has no batch API.
+    fn batch(&self, _request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        Err(batched::unsupported(self.name()))
+    }
+
     /// Sends a request and waits for the complete response.
     ///
     /// # Errors
@@ -115,6 +128,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
         (**self).ask_window().await
+    }
+
+    fn batch(&self, request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        (**self).batch(request)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
@@ -234,7 +251,7 @@ impl<'a> Request<'a> {
         let Some(Message::User { parts }) = self.since_prompt().first() else { return String::new() };
         let texts = parts.iter().filter_map(|part| match part {
             UserPart::Text { text } => Some(text.as_str()),
-            UserPart::Attachment(_) => None,
+            UserPart::Attachment(_) | UserPart::Pin => None,
         });
         texts.collect()
     }

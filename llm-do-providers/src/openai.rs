@@ -1,5 +1,6 @@
 //! Models behind the OpenAI chat completions API, at OpenAI or on any compatible server.
 
+mod batch;
 mod builder;
 mod convert;
 mod dialect;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+pub(crate) use self::batch::batcher;
 pub use self::builder::OpenAiBuilder;
 use self::dialect::{Dialect, Target};
 pub(crate) use self::history::object_text;
@@ -28,18 +30,21 @@ pub(crate) use self::server::OPENAI_SERVER as SERVER;
 pub use self::server::Server;
 use self::stream::ChatAccumulator;
 pub(crate) use self::wire::{DataUrl, ToolChoiceParam};
+use crate::batched::{self, BatchPace, BatchedRequest};
 use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint};
-use crate::model::{ContextWindow, Model, Profile, Request, ResponseStream, ToolSpec};
+use crate::model::{ContextWindow, Model, Profile, Request, ResponseStream, ToolSpec, replay};
 use crate::response::Response;
 use crate::schema::tool;
 use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "openai";
 const PROTOCOL: &str = "chat completions";
+/// The path of requests below the base URL.
+const PATH: &str = "/chat/completions";
 
 /// Registers each server under its prefix, since a constant expression cannot read the prefix from the table.
 macro_rules! register {
@@ -83,6 +88,7 @@ register! {
 /// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict`; see below |
 /// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, with `strict: true` if the schema has a strict form, see below, and `strict: false` otherwise |
 /// | `temperature`, `top_p`, `stop` | fields of the same name |
+/// | `batch` | the request goes to the [Batch API](https://platform.openai.com/docs/guides/batch), without `service_tier`; for the other servers by name an error, and a server with another base URL must have that API |
 ///
 /// Tool schemas are sent in draft 2020-12. Alternatives at the root become one object. Look-around in patterns, and the
 /// longest lists of more than 1,000 values, move into descriptions. llama.cpp gets what its grammars enforce, and
@@ -156,6 +162,7 @@ pub struct OpenAiModel {
     capabilities: Arc<OpenAiCapabilities>,
     profile: Profile,
     retries: u32,
+    pace: BatchPace,
 }
 
 impl OpenAiModel {
@@ -245,18 +252,35 @@ impl Model for OpenAiModel {
 
     async fn ask_window(&self) -> Result<Option<ContextWindow>, ProviderError> {
         let provider = self.dialect.server.provider;
-        let Some(path) = window::path(provider, self.endpoint.path_before("/chat/completions")) else {
+        let Some(path) = window::path(provider, self.endpoint.path_before(PATH)) else {
             return Ok(None);
         };
         let answer = self.endpoint.get_json(&path).await?;
         Ok(window::read(provider, &self.model, &answer))
     }
 
+    fn batch(&self, request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        if self.dialect.server.provider != PROVIDER {
+            return Err(batched::unsupported(&self.name));
+        }
+        let (settings, warning) = batched::settings(request.settings);
+        let exchange = self.exchange(&Request { settings: &settings, ..request }, false)?.with_warning(warning);
+        Ok(Some(exchange.batched(|call| batcher(&self.endpoint, PATH, &self.model, call, self.pace))))
+    }
+
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        if request.settings.is_batch()
+            && let Some(batched) = self.batch(request)?
+        {
+            return batched.answer().await;
+        }
         self.exchange(&request, false)?.whole().await
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        if request.settings.is_batch() {
+            return Ok(replay(self.request(request).await?));
+        }
         Ok(self.exchange(&request, true)?.stream())
     }
 }

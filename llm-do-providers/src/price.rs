@@ -62,6 +62,8 @@ pub struct Price {
     /// The prices of tokens at the tiers `flex` and `priority`.
     flex: Option<Box<Price>>,
     priority: Option<Box<Price>>,
+    /// The price of tokens in a batch.
+    batch: Option<Box<Price>>,
 }
 
 impl Price {
@@ -83,6 +85,7 @@ impl Price {
             tiers: Vec::new(),
             flex: None,
             priority: None,
+            batch: None,
         }
     }
 
@@ -162,6 +165,30 @@ impl Price {
     #[must_use]
     pub fn priority(self, price: Self) -> Self {
         Self { priority: Some(Box::new(price)), ..self }
+    }
+
+    /// Sets the price of tokens in a batch. Default: unknown.
+    #[must_use]
+    pub fn batch(self, price: Self) -> Self {
+        Self { batch: Some(Box::new(price)), ..self }
+    }
+
+    /// Returns the price of tokens at `percent` of this one, and of tokens read from the cache at `cached_percent`.
+    fn scaled(&self, percent: u32, cached_percent: u32) -> Self {
+        let at = |price: Money, percent: u32| {
+            Money::from_picodollars((price.picodollars() * u128::from(percent)).div_ceil(100))
+        };
+        let part = |price: Option<Money>| price.map(|price| at(price, percent));
+        let cached = |price: Option<Money>| price.map(|price| at(price, cached_percent));
+        let tiers = self.tiers.iter().map(|(tokens, price)| (*tokens, price.scaled(percent, cached_percent)));
+        Self {
+            cached_input: cached(self.cached_input),
+            cache_write: part(self.cache_write),
+            audio_input: part(self.audio_input),
+            cached_audio_input: cached(self.cached_audio_input),
+            tiers: tiers.collect(),
+            ..Self::per_million(at(self.input, percent), at(self.output, percent))
+        }
     }
 
     /// Returns the known cost of one request, without the charges that have no price here; [`charge`](Self::charge)

@@ -16,12 +16,13 @@ use async_trait::async_trait;
 
 pub use self::builder::OpenAiResponsesBuilder;
 use self::stream::ResponsesAccumulator;
+use crate::batched::{self, BatchPace, BatchedRequest};
 use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec, replay};
 use crate::openai;
 use crate::response::Response;
 use crate::schema::tool;
@@ -29,6 +30,8 @@ use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "openai-responses";
 const PROTOCOL: &str = "the Responses API";
+/// The path of requests below the base URL.
+const PATH: &str = "/responses";
 /// OpenAI's, under the name of this protocol.
 const SERVER: ServerDefaults = ServerDefaults { provider: PROVIDER, ..openai::SERVER };
 
@@ -56,7 +59,9 @@ inventory::submit! {
 /// | output schema | `text.format`, strict if the schema has a [strict form](crate::OpenAiModel#requests), with `strict: false` otherwise |
 /// | `max_tokens` | `max_output_tokens` |
 /// | `parallel_tool_calls`, `service_tier` | fields of the same name |
+/// | `batch` | the request goes to the [Batch API](https://platform.openai.com/docs/guides/batch), without `service_tier` |
 /// | `temperature`, `top_p` | fields of the same name; not sent while one of OpenAI's models [thinks](https://developers.openai.com/api/docs/guides/reasoning), since it refuses them |
+/// | `compact_at` | `context_management`: the API [summarizes the conversation](https://developers.openai.com/api/docs/guides/compaction) in an encrypted item |
 /// | `seed`, `stop`, `presence_penalty`, `frequency_penalty`, `cache_prompt` | not sent: the API has no field for them, and caches automatically |
 /// | `web_search`, with `allowed_domains` | the tool [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), which also opens pages |
 /// | `code_execution` | the tool [`code_interpreter`](https://platform.openai.com/docs/guides/tools-code-interpreter), in a new container |
@@ -137,6 +142,7 @@ pub struct OpenAiResponsesModel {
     profile: Profile,
     summaries: bool,
     retries: u32,
+    pace: BatchPace,
 }
 
 impl OpenAiResponsesModel {
@@ -185,11 +191,25 @@ impl Model for OpenAiResponsesModel {
         Ok(tool::openai(&tool.parameters).notes.clone())
     }
 
+    fn batch(&self, request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        let (settings, warning) = batched::settings(request.settings);
+        let exchange = self.exchange(&Request { settings: &settings, ..request }, false)?.with_warning(warning);
+        Ok(Some(exchange.batched(|call| openai::batcher(&self.endpoint, PATH, &self.model, call, self.pace))))
+    }
+
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        if request.settings.is_batch()
+            && let Some(batched) = self.batch(request)?
+        {
+            return batched.answer().await;
+        }
         self.exchange(&request, false)?.whole().await
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        if request.settings.is_batch() {
+            return Ok(replay(self.request(request).await?));
+        }
         Ok(self.exchange(&request, true)?.stream())
     }
 }

@@ -46,6 +46,12 @@ pub struct Settings {
     pub cache_prompt: Option<bool>,
     /// The provider's service tier, which trades speed for price, such as `flex` or `priority`.
     pub service_tier: Option<String>,
+    /// Whether requests go to the provider's batch API, whose answers cost half and arrive within a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<bool>,
+    /// From how many input tokens on the provider itself summarizes the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compact_at: Option<u32>,
     /// The timeout of a request; for a stream, the maximum time between two chunks. Seconds in JSON.
     #[serde(with = "seconds")]
     pub timeout: Option<Duration>,
@@ -89,6 +95,8 @@ impl Settings {
             parallel_tool_calls: self.parallel_tool_calls.or(base.parallel_tool_calls),
             cache_prompt: self.cache_prompt.or(base.cache_prompt),
             service_tier: self.service_tier.or_else(|| base.service_tier.clone()),
+            batch: self.batch.or(base.batch),
+            compact_at: self.compact_at.or(base.compact_at),
             timeout: self.timeout.or(base.timeout),
             extra_body,
             extra_headers: self.extra_headers.over(&base.extra_headers),
@@ -165,6 +173,37 @@ impl Settings {
     #[must_use]
     pub fn service_tier(self, tier: impl Into<String>) -> Self {
         Self { service_tier: Some(tier.into()), ..self }
+    }
+
+    /// Sets whether requests go to the provider's batch API. Default: false.
+    ///
+    /// Answers cost half, and arrive within a day; see [batches](https://docs.rs/llm-do/latest/llm_do/model/index.html#batches). A
+    /// request to a model without such an API is an error.
+    #[must_use]
+    pub fn batch(self, enabled: bool) -> Self {
+        Self { batch: Some(enabled), ..self }
+    }
+
+    /// Sets from how many input tokens on the provider itself summarizes the conversation, for providers that can. Default: never.
+    ///
+    /// The summary is a part of an answer, which only that provider reads; the messages before it stay in the history. It costs
+    /// tokens, which the usage includes.
+    #[must_use]
+    pub fn compact_at(self, tokens: u32) -> Self {
+        Self { compact_at: Some(tokens), ..self }
+    }
+
+    /// Returns whether requests go to the provider's batch API.
+    #[must_use]
+    pub fn is_batch(&self) -> bool {
+        self.batch == Some(true)
+    }
+
+    /// Returns the service tier that decides the price of a request. Not public API. Used by `llm-do`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn priced_tier(&self) -> Option<&str> {
+        if self.is_batch() { Some("batch") } else { self.service_tier.as_deref() }
     }
 
     /// Sets the timeout of a response, or the maximum time between two chunks of a stream. Default: the model's.

@@ -53,6 +53,9 @@ pub struct Usage {
     /// Requests at another tier, speed or region whose price is not the standard one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub other_tier_requests: u64,
+    /// Requests that the provider processed in a batch.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub batch_requests: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde expects")]
@@ -76,6 +79,7 @@ impl Usage {
             flex_requests: at(ServiceTier::Flex),
             priority_requests: at(ServiceTier::Priority),
             other_tier_requests: at(ServiceTier::Other),
+            batch_requests: at(ServiceTier::Batch),
             ..self
         }
     }
@@ -111,6 +115,7 @@ impl AddAssign for Usage {
         self.flex_requests = self.flex_requests.saturating_add(other.flex_requests);
         self.priority_requests = self.priority_requests.saturating_add(other.priority_requests);
         self.other_tier_requests = self.other_tier_requests.saturating_add(other.other_tier_requests);
+        self.batch_requests = self.batch_requests.saturating_add(other.batch_requests);
     }
 }
 
@@ -132,6 +137,8 @@ pub(crate) enum ServiceTier {
     Standard,
     Flex,
     Priority,
+    /// The batch API, which Anthropic names as the tier of its answers.
+    Batch,
     Other,
 }
 
@@ -167,6 +174,7 @@ impl ServiceTier {
             _ if is_one_of(&STANDARD) => Self::Standard,
             _ if is_one_of(&FLEX) => Self::Flex,
             _ if is_one_of(&PRIORITY) => Self::Priority,
+            _ if is_one_of(&["batch"]) => Self::Batch,
             _ => Self::Other,
         }
     }
@@ -183,6 +191,7 @@ mod tests {
         }
         assert_eq!(ServiceTier::parse("SERVICE_TIER_FLEX"), ServiceTier::Flex);
         assert_eq!(ServiceTier::parse("ON_DEMAND_PRIORITY"), ServiceTier::Priority);
+        assert_eq!(ServiceTier::parse("batch"), ServiceTier::Batch);
         assert_eq!(ServiceTier::parse("scale"), ServiceTier::Other);
     }
 

@@ -52,6 +52,7 @@
 //! | shorten a long conversation | [`RuntimeBuilder::compaction`](runtime::RuntimeBuilder::compaction), [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
 //! | bound the results that models get, and the files of prompts | [`RuntimeBuilder::max_result`](runtime::RuntimeBuilder::max_result), [`AttachmentPolicy`](prompt::AttachmentPolicy) |
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
+//! | pay half for what can wait | [batches](model#batches) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | serve tools to MCP clients | `mcp::McpService` |
 //! | keep many runs in one file and serve them over HTTP | `serve::Service` |
@@ -76,6 +77,7 @@
 //! | ask users | [`Question`](context::Question), [`InputHandler`](context::InputHandler), `toolsets::user_input` |
 //! | call the tools of an MCP server by type | `mcp::Snapshot` |
 //! | replace a worker with code, wholly or where code is sure, and monitor it | [`harden`], [`RuntimeBuilder::hybrid`](runtime::RuntimeBuilder::hybrid), [`Shadow`](harden::Shadow) |
+//! | have an evaluator score each result of a worker, and the worker improve it | [`worker::refine`], [`RuntimeBuilder::refine`](runtime::RuntimeBuilder::refine) |
 //! | evaluate models, prompts and tools over a dataset | `eval` |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
@@ -100,6 +102,7 @@
 //! | `json-schema` | schemas from programs ([`FunctionTool`](runtime::FunctionTool), [`WorkerSpec`](worker::WorkerSpec)), and on Rust types the keywords that few use, such as `pattern`, `format: email` and `if`; included in `worker-files` |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
 //! | `eval` | the module `eval`: datasets, evaluators, and comparisons of models, prompts and tools; with `cli`, the command `eval` |
+//! | `learn` | `harden::Learner`: learns decisions from recorded cases without a model; included in `cli` |
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
 //! | `serve` | the module `serve`: many runs as a service, over HTTP and in one file; `journal::SqliteJournal` |
@@ -179,12 +182,14 @@ pub use llm_do_toolsets as toolsets;
 
 /// Which calls need approval, and who decides.
 pub mod approval {
+    pub use llm_do_core::app::proposed_policy::{PolicyProposal, PolicyProposer, ProposedRule};
     pub use llm_do_core::observe::event::{
-        ApprovalScope, ArgumentOrigin, DecidedBy, Label, ResultOrigin, RuleSource, ValueOrigin,
+        ApprovalScope, ArgumentOrigin, DecidedBy, FlowReason, Label, Labels, ResultOrigin, RuleSource, ValueOrigin,
     };
     pub use llm_do_core::plane::approval::{
-        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, InboxApprover,
-        PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, ReviewVerdict, Rule, WorkerRule,
+        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, CallReview, Decision, FlowMode,
+        InboxApprover, PendingApproval, Policy, ProposedCall, Reach, RefusedEdit, RememberedApproval, ReviewVerdict,
+        Rule, WorkerRule,
     };
     pub use llm_do_core::plane::origin::{Origins, ReadResult, RootCall};
 }
@@ -229,6 +234,15 @@ pub mod event {
     };
 }
 
+/// Types that declare where text comes from.
+///
+/// [`Untrusted`](flow::Untrusted) marks what anyone may have written, in results and in arguments that are only passed on, and
+/// [`Bounded`](flow::Bounded) is implemented by types that carry no text. A [policy](approval::Policy#untrusted-text) declares the same by
+/// name, for tools of other programs.
+pub mod flow {
+    pub use llm_do_core::declare::flow::{Bounded, Untrusted};
+}
+
 /// Guards: they see every call and every request to a model, and may change or refuse it.
 pub mod guard {
     pub use llm_do_core::plane::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
@@ -250,15 +264,16 @@ pub mod journal {
 }
 
 /// Models: those of each provider, wrappers of models, and what an implementation of [`Model`] needs.
+#[doc = include_str!("../docs/batches.md")]
 pub mod model {
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
     pub use llm_do_providers::ApiKey;
     #[cfg(feature = "anthropic")]
     pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
     pub use llm_do_providers::{
-        CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders, FallbackModel,
-        FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError,
-        Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+        BatchedRequest, CapabilityEntry, CapabilityTable, CapabilityTableError, ContextWindow, ErrorKind, ExtraHeaders,
+        FallbackModel, FinishReason, LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData,
+        ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
         SettingWarning, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript,
         UserPart, WebSearch, WindowEntry, model_provider, replay,
     };
@@ -305,6 +320,7 @@ pub mod usage {
 
 /// Workers as values, and from files.
 pub mod worker {
+    pub use llm_do_core::declare::refine::{Assessment, Refine, refine};
     pub use llm_do_core::declare::worker_file::WorkerFileError;
     pub use llm_do_core::declare::worker_spec::{OutputMode, WorkerSpec};
 }
@@ -330,13 +346,21 @@ pub mod harden {
     #![doc = include_str!("../docs/hardening.md")]
 
     pub use llm_do_core::app::harden::{
-        Agreement, Answer, Case, Cases, Compared, Ranking, RecordedCalls, Report, Shadow, Summary, Verdict,
-        WorkerUsage, compare, compare_one,
+        Agreement, Answer, Case, Cases, Compared, Gate, Guarantee, HybridStatus, InvalidGuarantee, Judgment, Ranking,
+        RecordedCalls, Report, Shadow, Summary, Verdict, WorkerUsage, compare, compare_one, hybrid_status,
     };
     #[cfg(feature = "script")]
     pub use llm_do_core::app::harden::{
-        Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,
+        Attempt, CallPath, ChangedResults, Chosen, Contradiction, Parts, PathScore, Proposal, ProposalEnd,
+        ProposalReport, ProposeError, Proposer, Runs, Score,
     };
+    #[cfg(feature = "learn")]
+    pub use llm_do_core::app::harden::{FewRules, LearnError, LearnReport, LearnedProposal, Learner};
+    pub use llm_do_core::app::replay::{
+        NowDecided, PolicyChange, PolicyExample, PolicyReplay, PolicyReport, RecordedDecision,
+    };
+    #[cfg(feature = "learn")]
+    pub use llm_do_core::plane::function_tool::{LearnedFault, LearnedTool};
 }
 
 /// MCP, the Model Context Protocol, both ways: serves what is linked, and uses the tools of servers.

@@ -68,6 +68,7 @@ impl App {
 pub fn router(runtime: Runtime, users: impl IntoIterator<Item = (String, User)>) -> Router {
     let app = App { runtime, users: Arc::new(users.into_iter().collect()), runs: Arc::default() };
     Router::new()
+        .route("/answers", post(routes::answer))
         .route("/runs", post(routes::start))
         .route("/runs/{id}", get(routes::status).delete(routes::cancel))
         .route("/runs/{id}/events", get(routes::events))

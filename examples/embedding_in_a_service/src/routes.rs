@@ -12,7 +12,7 @@ use llm_do::error::chain;
 use llm_do::{Value, data, json};
 
 use crate::run::{self, UserRun};
-use crate::{App, User};
+use crate::{App, User, assistant};
 
 type HttpError = (StatusCode, &'static str);
 
@@ -86,6 +86,16 @@ pub(crate) async fn events(
     let events = events.ok_or((StatusCode::CONFLICT, "the events of this run are already being streamed"))?;
     let events = events.map(|event| Event::default().id(event.seq.to_string()).json_data(&*event));
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
+}
+
+/// Streams an answer while it is written, each time as far as it is there. Nobody is asked: calls that need approval are denied.
+pub(crate) async fn answer(
+    State(app): State<App>,
+    user: User,
+    Json(Question { question }): Json<Question>,
+) -> Sse<impl Stream<Item = Result<Event, axum::Error>>> {
+    let start = app.runtime.start(assistant { input: question }).project_root(&user.folder);
+    Sse::new(start.stream().map(|partial| Event::default().json_data(partial)))
 }
 
 /// Lists the calls that wait for approval.

@@ -196,6 +196,18 @@ async fn a_cancelled_run_ends_its_events_and_is_removed() {
     assert!(!served.ann.path().join("notes.txt").exists());
 }
 
+#[tokio::test]
+async fn an_answer_is_streamed_while_it_is_written() {
+    let served = TestServer::with(Runtime::builder().model("demo:assistant").build().unwrap()).await;
+    let response = served.post("ann", "/answers", json!({ "question": "Hello!" })).await;
+    let text = response.text().await.unwrap();
+    let parts: Vec<String> =
+        text.lines().filter_map(|line| Some(serde_json::from_str(line.strip_prefix("data: ")?).unwrap())).collect();
+    let whole = "I note what follows `Note: `.";
+    assert!(parts.iter().all(|part| whole.starts_with(part)), "{parts:?}");
+    assert_eq!(parts.last().map(String::as_str), Some(whole));
+}
+
 /// A command of the README: method, path and body.
 fn curl(line: &str) -> (Method, &str, Value) {
     let path = line.split_whitespace().find_map(|word| word.strip_prefix("localhost:3000")).unwrap();
@@ -238,7 +250,7 @@ fn the_documentation_page_shows_the_code_of_this_server() {
     let page = include_str!("../../../llm-do/docs/server.md");
     let code = [include_str!("../src/run.rs"), include_str!("../src/routes.rs")].concat();
     let shown: Vec<_> = page.split("```rust,ignore\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
-    assert_eq!(shown.len(), 3);
+    assert_eq!(shown.len(), 4);
     for shown in shown {
         assert!(code.contains(shown), "this code of the page is not in the example:\n{shown}");
     }

@@ -5,20 +5,18 @@ use std::sync::Arc;
 use llm_do::model::{Request, model_provider};
 use llm_do::testing::{Answer, FunctionModel};
 
-use crate::messages::messages;
+use crate::messages::message_in;
 
 model_provider!("demo", |name| {
     let answer = if name == "author" { author } else { clerk };
     Ok(Arc::new(FunctionModel::answering(answer).named(name)))
 });
 
-/// Is wrong about each 23rd message.
+/// Is wrong about each 23rd message, until it is asked for a better result.
 fn clerk(request: Request<'_>) -> Answer {
-    let prompt = request.prompt();
-    let digits: String = prompt.chars().filter(char::is_ascii_digit).collect();
-    let number: usize = digits.parse().unwrap_or_default();
-    let known = messages(number).pop().map_or("account", |message| message.queue);
-    Answer::text(if number.is_multiple_of(23) { "other" } else { known })
+    let Some((at, message)) = message_in(&request.prompt()) else { return Answer::text("account") };
+    let is_wrong = at % 23 == 22 && request.messages.len() == 1;
+    Answer::text(if is_wrong { "other" } else { message.queue })
 }
 
 /// Writes three drafts, each when it reads what became of the one before.
@@ -46,8 +44,8 @@ const ILL_TYPED: &str = r#"def queue_of_script(message: str) -> str:
 const LAST: &str = r#"def queue_of_script(message: str) -> str:
     """Name the queue of a message."""
     words = message.lower()
-    is_billing = "invoice" in words or "charged" in words or "payment" in words
-    is_technical = "crash" in words or "error" in words
+    is_billing = "invoice" in words or "charged" in words or "payment" in words or "discount" in words
+    is_technical = "crash" in words or "error" in words or "page" in words or "sync" in words or "search" in words
     if is_billing and is_technical:
         raise Unsure("both billing and technical")
     if is_billing:

@@ -1,7 +1,7 @@
 //! `#[tool(..)]`
 
 use syn::parse::ParseStream;
-use syn::{Expr, Ident, LitStr, Path};
+use syn::{Expr, Ident, LitBool, LitStr, Path};
 
 use super::approval::{self, Approval, HasApproval};
 use super::on_unknown::{self, HasOnUnknown, OnUnknown};
@@ -27,6 +27,10 @@ pub(crate) struct Tool {
     pub(crate) preview: Option<Path>,
     /// How many bytes a model gets of a result.
     pub(crate) max_result: Option<Expr>,
+    /// Whether results are private.
+    pub(crate) private: Option<LitBool>,
+    /// Where what it gets may arrive.
+    pub(crate) reach: Option<Reach>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,
     /// The key `background`, if given.
@@ -66,6 +70,8 @@ impl Grammar for Tool {
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
         Key::new("max_result = N", |tool, value| value.fill(&mut tool.max_result)),
+        Key::new("private = true", |tool, value| value.fill(&mut tool.private)),
+        Key::new("reach = own | outside", |tool, value| value.fill_with(&mut tool.reach, Reach::parse)),
         Key::new("background", |tool, value| value.flag(&mut tool.background)),
         shared_keys::error(),
         shared_keys::timeout(),
@@ -87,5 +93,18 @@ impl Effect {
         let words =
             [("read_only", Self::ReadOnly), ("idempotent", Self::Idempotent), ("destructive", Self::Destructive)];
         word(input, "effect", &words)
+    }
+}
+
+/// A value of the key `reach`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Own,
+    Outside,
+}
+
+impl Reach {
+    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
+        word(input, "reach", &[("own", Self::Own), ("outside", Self::Outside)])
     }
 }

@@ -45,6 +45,11 @@ impl Toolsets {
         }
         Ok(toolsets)
     }
+
+    /// Returns whether nothing is listed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.names.is_empty()
+    }
 }
 
 /// The keys in parentheses after the name of a group.

@@ -51,6 +51,10 @@ pub(crate) struct Worker {
     pub(crate) attachments: Option<Expr>,
     /// Whether the model of a caller may start a call in the background.
     pub(crate) background: Option<LitBool>,
+    /// Whether it reads untrusted text for others, without tools.
+    pub(crate) quarantined: Option<LitBool>,
+    /// The reason that it may read untrusted text and private data, and send.
+    pub(crate) flow_reason: Option<LitStr>,
 }
 
 impl HasSharedKeys for Worker {
@@ -93,6 +97,8 @@ impl Grammar for Worker {
         Key::new("background", |worker, value| {
             value.fill_or(&mut worker.background, |key| LitBool::new(true, key.span()), |given: LitBool| given)
         }),
+        Key::new("quarantined = true", |worker, value| value.fill(&mut worker.quarantined)),
+        Key::new("flow_reason = \"..\"", |worker, value| value.fill(&mut worker.flow_reason)),
         shared_keys::timeout(),
         shared_keys::description(),
     ];

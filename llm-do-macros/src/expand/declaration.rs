@@ -7,7 +7,7 @@ mod named;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-pub(super) use self::effects::setter as effect_setter;
+pub(super) use self::effects::{flow_setters, setter as effect_setter};
 use self::forms::Lists;
 use super::error_span;
 use crate::args::toolset::Member;

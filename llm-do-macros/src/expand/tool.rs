@@ -27,8 +27,9 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     let preview = preview(tool);
     let max_result = tool.max_result.as_ref().map(max_result);
     let composite = composite(&tool.callable);
+    let flow = declaration::flow_setters(&tool.callable.flow);
     let background = tool.background.then(|| quote!(.background()));
-    let rules = quote!(#effect #approval #on_unknown #reconcile #summary #preview #max_result #background);
+    let rules = quote!(#effect #approval #on_unknown #reconcile #summary #preview #max_result #flow #background);
     let setters = quote!(#rules #owner #composite);
     let registration = function::registration(&tool.callable, execution, &format_ident!("tool"), &setters);
     quote!(#registration #checks)

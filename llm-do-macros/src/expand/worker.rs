@@ -1,7 +1,7 @@
 //! `#[worker]`
 
 use llm_do_worker_file::{OutputMode, ServerSideKind};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Path, ReturnType, Signature, Type};
 
@@ -24,6 +24,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     let state = function::state(&worker.callable);
     let effect = declaration::effect_setter(worker.args.effect);
     let error = function::error_type(&worker.callable);
+    let quarantine = quarantine(worker);
     let background = worker.args.background.as_ref().filter(|given| given.value()).map(|_| quote!(.background()));
     let rendering = worker.body.as_ref().map(|body| rendering(&worker.callable, body));
     let constructor = format_ident!("{}", if rendering.is_some() { "worker_with_body" } else { "worker" });
@@ -32,6 +33,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
         impl __llm_do::TakesHistory for #arguments {}
         #rendering
         #values
+        #quarantine
         __llm_do::inventory::submit! {
             __llm_do::ToolDef::#constructor::<#arguments, #output>(
                 #description,
@@ -48,6 +50,20 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
         }
     };
     in_anonymous_const(cfgs, &items)
+}
+
+/// Checks that what a quarantined worker returns carries no text that it has read, with errors at the return type.
+fn quarantine(Worker { callable, args, .. }: &Worker) -> Option<TokenStream> {
+    args.quarantined.as_ref().filter(|quarantined| quarantined.value)?;
+    let output = function::output_type(callable);
+    let span = callable.output.as_ref().map_or_else(Span::call_site, error_span);
+    let check = quote_spanned!(span=> assert_quarantined::<#output>(););
+    Some(quote! {
+        const _: fn() = || {
+            fn assert_quarantined<__Output: __llm_do::QuarantinedOutput>() {}
+            #check
+        };
+    })
 }
 
 /// A function with the name of the worker. A call of it does not compile; the error shows how to call a worker.
@@ -103,6 +119,7 @@ fn model(worker: &Worker) -> TokenStream {
     let code = args.code.iter();
     let tools = args.server_side_tools.as_ref().map(server_side_tools);
     let reason = args.effect_reason.iter();
+    let flow_reason = args.flow_reason.iter();
     let settings = args.settings.as_ref().map(|_| quote!(.settings(__settings)));
     let hints = args.hints.iter().map(|Hints(hints)| quote!(.hints(&[#hints])));
     let output = args.output.map(output_mode);
@@ -120,6 +137,7 @@ fn model(worker: &Worker) -> TokenStream {
             #(.code(#code))*
             #tools
             #(.effect_reason(#reason))*
+            #(.flow_reason(#flow_reason))*
             #settings
             #(#hints)*
             #output

@@ -1,5 +1,6 @@
 //! `#[data]`: a type and the traits that are derived for it.
 
+mod bounded;
 mod partial;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -8,6 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, DeriveInput, Field, Generics, Lifetime, Path, Token, TypeReference, Visibility};
 
+pub(crate) use self::bounded::BoundedType;
 pub(crate) use self::partial::{PartialField, PartialStruct, named};
 use super::{owned, state};
 use crate::args;
@@ -19,6 +21,8 @@ pub(crate) struct Data {
     pub(crate) derived: Vec<Derived>,
     /// Its fields, if they may arrive one by one.
     pub(crate) partial: Option<PartialStruct>,
+    /// The type as one that carries no text if its fields carry none; `None` if that is not known.
+    pub(crate) bounded: Option<BoundedType>,
 }
 
 /// A trait that `#[data]` derives.
@@ -51,12 +55,13 @@ impl Data {
         let attrs = errors.take(attributes.parse2(item.clone()));
         let parsed = syn::parse2::<DeriveInput>(item.clone()).ok();
         let partial = parsed.as_ref().and_then(PartialStruct::read);
+        let bounded = parsed.as_ref().and_then(BoundedType::read);
         if let Some(parsed) = parsed {
             check_item(parsed, errors);
         }
         let has_debug = args.debug.is_none_or(|debug| debug.value);
         let derived = attrs.map(|attrs| missing(&attrs, has_debug, errors)).unwrap_or_default();
-        Self { derived, partial }
+        Self { derived, partial, bounded }
     }
 }
 

@@ -133,9 +133,10 @@ const _: () = {
         >;
         type Calls<__D: __llm_do::Depth> = __llm_do::NoEffects;
         const OWN: __llm_do::StrongestEffect = __llm_do::StrongestEffect::new(
-            "review_all",
-            __llm_do::Effect::Undeclared,
-        );
+                "review_all",
+                __llm_do::Effect::Undeclared,
+            )
+            .inside();
     }
     impl<__Members: __llm_do::Includes> __llm_do::DeclarationOf for review_all
     where

@@ -11,7 +11,7 @@
     "../tests/files/faulty.worker:4: `fs::` is not the name or path of a tool or toolset, such as `read_file` or `crate::fs::read_file`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:5: unknown key `hint`; did you mean `hints`?\nkeys: `name`, `description`, `model`, `compatible_models`, `tools`, `toolsets`, `code`, `server_side_tools`, `effect`, `effect_reason`, `hints`, `settings`, `output`, `max_turns`, `retries`, `limits`, `max_result`, `attachments`, `background`, `timeout`, `input_schema`, `input_model_ref`, `output_schema`, `hybrid`, `shadow`, `skills`, `context`, `mcp_servers`\nsee \"Keys of a worker file\" in the documentation of `llm_do::worker`"
+    "../tests/files/faulty.worker:5: unknown key `hint`; did you mean `hints`?\nkeys: `name`, `description`, `model`, `compatible_models`, `tools`, `toolsets`, `code`, `server_side_tools`, `effect`, `effect_reason`, `hints`, `settings`, `output`, `max_turns`, `retries`, `limits`, `max_result`, `attachments`, `background`, `timeout`, `input_schema`, `input_model_ref`, `output_schema`, `hybrid`, `guarantee`, `shadow`, `refine`, `skills`, `context`, `mcp_servers`\nsee \"Keys of a worker file\" in the documentation of `llm_do::worker`"
 }
 ::core::compile_error! {
     "../tests/files/faulty.worker:10: `hybrid` works only at run time: use `RuntimeBuilder::hybrid`"

@@ -12,7 +12,7 @@ use crate::table::{self, COUNT_32, Context, Entry, FLAG, KeyDef, Skills, TEXT, T
 use crate::values::Reader;
 use crate::word::{EFFECTS, OutputMode};
 use crate::yaml::{Content, Key, Node};
-use crate::{Fault, Located, Place, did_you_mean, schema, server_side, shadow};
+use crate::{Fault, Located, Place, did_you_mean, guarantee, refine, schema, server_side, shadow};
 
 /// The fault of a worker with both `model` and `compatible_models`.
 pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
@@ -148,10 +148,22 @@ pub const KEYS: &[KeyDef] = &[
         "At run time: a tool that answers first, as by `RuntimeBuilder::hybrid`; the worker answers where it abstains or fails",
     ),
     KeyDef::new(
+        "guarantee",
+        guarantee::read,
+        "At run time: `{ disagreement: 0.02, confidence: 0.95 }` has the tool of `hybrid` answer only while comparisons show that it \
+         disagrees with the worker in at most this share, as `RuntimeBuilder::guarantee`. Default of `confidence`: 0.95",
+    ),
+    KeyDef::new(
         "shadow",
         shadow::read,
         "At run time: `{ with: TOOL, every: 10 }` compares the worker with a tool at every tenth call, and reports whether they agree. \
          Of the tool of `hybrid`, the worker checks the answers; any other tool runs beside the worker. Default of `every`: 1",
+    ),
+    KeyDef::new(
+        "refine",
+        refine::read,
+        "At run time: `{ with: EVALUATOR, at_most: 3, accept: 0.8 }`: a tool, a script or a worker scores each result; below `accept`, its \
+         reasons go back to the worker, and the best of `at_most` results stands. Defaults: 3, and 1, the best score",
     ),
     KeyDef::new("skills", skills, "In a project: `all`, or a list of the skills that it may read"),
     KeyDef::new(

@@ -22,6 +22,12 @@ pub const SETTINGS: &[KeyDef] = &[
     KeyDef::new("parallel_tool_calls", FLAG, "Whether the model may request several tool calls in one answer"),
     KeyDef::new("cache_prompt", FLAG, "Whether to set cache breakpoints, for providers that need them"),
     KeyDef::new("service_tier", TEXT, "The provider's service tier, such as `flex`"),
+    KeyDef::new("batch", FLAG, "Whether requests go to the provider's batch API, for half the price and within a day"),
+    KeyDef::new(
+        "compact_at",
+        COUNT_32,
+        "From how many input tokens on the provider itself summarizes the conversation, if it can",
+    ),
     KeyDef::new("timeout", DURATION, "The timeout of a request; for a stream, the maximum time between two chunks"),
     KeyDef::new(
         "extra_body",

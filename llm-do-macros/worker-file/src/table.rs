@@ -84,8 +84,12 @@ pub enum Value {
     ServerSideTools(Vec<Located<ServerSideTool>>),
     /// The source of the worker's arguments.
     InputModel(InputModel),
+    /// The keys of `guarantee`.
+    Guarantee(Vec<Entry>),
     /// The keys of `shadow`.
     Shadow(Vec<Entry>),
+    /// The keys of `refine`.
+    Refine(Vec<Entry>),
     /// The skills of the project that the worker may read.
     Skills(Skills),
     /// The file of the project that is added to its instructions.

@@ -73,6 +73,7 @@ impl AnthropicBuilder {
             betas,
             capabilities,
             retries: self.config.retries,
+            pace: self.config.pace,
         })
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::thinking::Plan;
 use super::wire::{CacheControl, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText};
-use super::{history, tools};
+use super::{compaction, history, tools};
 use crate::error::ProviderError;
 use crate::model::{Json, JsonWriter, OutputSchema, Profile, Request};
 use crate::schema::anthropic::NotEnforceable;
@@ -43,6 +43,7 @@ pub(super) fn request<'a>(
         stop_sequences: &settings.stop,
         service_tier: settings.service_tier.as_deref(),
         container: history::current_container(request.messages),
+        context_management: plan.compact_at.map(compaction::field),
         stream: stream.then_some(true),
     };
     history::end_with_user(&mut body.messages, plan.continues_answers);

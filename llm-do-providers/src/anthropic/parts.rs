@@ -27,6 +27,7 @@ pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> 
     let blocks = parts.iter().filter_map(|part| match part {
         UserPart::Text { text } => (!text.trim().is_empty()).then(|| Ok(Block::text(text))),
         UserPart::Attachment(attachment) => Some(file(attachment).map_err(|fault| refused(attachment, fault))),
+        UserPart::Pin => None,
     });
     blocks.collect()
 }

@@ -4,8 +4,8 @@
 //! <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> and
 //! <https://platform.claude.com/docs/en/build-with-claude/effort>.
 
-use super::PROVIDER;
 use super::wire::{BlockBinding, ThinkingConfig};
+use super::{PROVIDER, compaction};
 use crate::capability::{AnthropicCapabilities, AnthropicThinking, Sampling, ThinkingOff};
 use crate::message::{Message, ResponsePart};
 use crate::settings::{Settings, ThinkingLevel, Warnings};
@@ -31,6 +31,8 @@ pub(super) struct Plan {
     pub(super) continues_answers: bool,
     /// The index of the first message whose thoughts are sent back.
     pub(super) thoughts_from: usize,
+    /// From how many input tokens on the server summarizes the conversation.
+    pub(super) compact_at: Option<u32>,
     /// The settings that are not sent as they were set.
     pub(super) warnings: Warnings,
 }
@@ -55,6 +57,7 @@ impl Plan {
         plan.continues_answers = capabilities.thinking != AnthropicThinking::Effort && plan.thinking.is_none();
         plan.set_sampling(capabilities, settings);
         plan.warn_of_absent_fields(settings);
+        plan.compact_at = compaction::trigger(settings, capabilities.summarizes(), &mut plan.warnings);
         // The API then supports no `block_binding`, so thoughts of earlier turns, which may be stale, are left out.
         let is_quiet = matches!(plan.thinking, Some(ThinkingConfig::Disabled | ThinkingConfig::BetweenTools));
         if capabilities.bound_thoughts && is_quiet {

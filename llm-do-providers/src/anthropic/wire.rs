@@ -42,7 +42,28 @@ pub(super) struct MessagesRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) container: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) context_management: Option<ContextManagement>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream: Option<bool>,
+}
+
+/// How the server shortens a long conversation.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct ContextManagement {
+    pub(super) edits: [Edit; 1],
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "type")]
+pub(super) enum Edit {
+    #[serde(rename = "compact_20260112")]
+    Compact { trigger: Trigger },
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Trigger {
+    InputTokens { value: u32 },
 }
 
 /// A message; consecutive messages of one role are merged.

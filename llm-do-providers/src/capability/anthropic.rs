@@ -83,6 +83,12 @@ impl Default for AnthropicCapabilities {
 }
 
 impl AnthropicCapabilities {
+    /// Returns whether the API summarizes long conversations: for the models that think by effort, from Claude 4.6 on
+    /// (<https://platform.claude.com/docs/en/build-with-claude/compaction-threshold>, read 2026-11-29).
+    pub(crate) fn summarizes(&self) -> bool {
+        self.thinking == AnthropicThinking::Effort
+    }
+
     pub(crate) fn profile(&self) -> Profile {
         let profile = self.native_output.profile().with_server_side_tools(self.server_side_tools);
         profile.with_tool_search(self.tool_search)

@@ -51,6 +51,7 @@ impl GeminiBuilder {
             }),
             capabilities,
             retries: self.config.retries,
+            pace: self.config.pace,
             model: self.config.model.into(),
         })
     }

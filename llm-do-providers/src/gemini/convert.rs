@@ -38,6 +38,9 @@ pub(super) fn request<'a>(
     if request.settings.parallel_tool_calls == Some(false) && !request.tools.is_empty() {
         warnings.not_sent("parallel_tool_calls", "the API cannot disable parallel tool calls");
     }
+    if request.settings.compact_at.is_some() {
+        warnings.not_sent("compact_at", "the API does not summarize conversations");
+    }
     Ok((wire, warnings))
 }
 

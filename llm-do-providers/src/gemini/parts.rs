@@ -38,6 +38,7 @@ pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Part<'_>>, ProviderError> {
     let parts = parts.iter().filter_map(|part| match part {
         UserPart::Text { text } => text_part(text).map(Ok),
         UserPart::Attachment(attachment) => Some(file(attachment).map_err(|fault| refused(attachment, fault))),
+        UserPart::Pin => None,
     });
     parts.collect()
 }

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+#[cfg(feature = "openai")]
+use reqwest::header::CONTENT_TYPE;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::error::ProviderError;
@@ -36,6 +38,25 @@ impl PreparedRequest {
             headers.insert(name, value);
         }
         Ok(Self { body, headers, timeout: settings.timeout })
+    }
+
+    /// Creates a request with the headers of a call, and another body. The timeout of the call is that of its answer.
+    pub(crate) fn with_body(&self, body: impl Into<Bytes>) -> Self {
+        Self { body: body.into(), headers: self.headers.clone(), timeout: None }
+    }
+
+    /// Returns the request with another content type.
+    #[cfg(feature = "openai")]
+    pub(crate) fn with_content_type(mut self, content_type: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(content_type) {
+            self.headers.insert(CONTENT_TYPE, value);
+        }
+        self
+    }
+
+    /// Returns the body, shared.
+    pub(crate) fn shared_body(&self) -> Bytes {
+        self.body.clone()
     }
 
     /// Returns the body.

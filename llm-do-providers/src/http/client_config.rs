@@ -7,6 +7,7 @@ use std::time::Duration;
 use reqwest::Url;
 
 use super::{Endpoint, origin};
+use crate::batched::BatchPace;
 use crate::capability::CapabilityTable;
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::Profile;
@@ -39,6 +40,7 @@ pub(crate) struct ClientConfig {
     /// The profile that the user set, which takes precedence over the capabilities.
     pub(crate) profile: Option<Profile>,
     pub(crate) capabilities: CapabilityTable,
+    pub(crate) pace: BatchPace,
 }
 
 /// The timeouts of requests.
@@ -80,6 +82,7 @@ impl ClientConfig {
             retries: 2,
             profile: None,
             capabilities: CapabilityTable::builtin(),
+            pace: BatchPace::default(),
         }
     }
 
@@ -176,6 +179,24 @@ macro_rules! config_setters {
         /// Sets the maximum number of retries after transient failures. Default: 2, so 3 attempts in total.
         pub fn retries(mut self, retries: u32) -> Self {
             self.config.retries = retries;
+            self
+        }
+
+        /// Sets how long requests with [`Settings::batch`](crate::Settings::batch) are collected before they are submitted
+        /// together. Default: 5 s.
+        ///
+        /// Requests of models with the same server, key, extra headers and times are collected together: with Anthropic of all
+        /// models, otherwise of one model.
+        pub fn batch_window(mut self, time: std::time::Duration) -> Self {
+            self.config.pace.collect = time;
+            self
+        }
+
+        /// Sets the longest time between two looks at a batch. Default: 300 s.
+        ///
+        /// The first look is after at most 2 s, and the time doubles with each look.
+        pub fn batch_interval(mut self, time: std::time::Duration) -> Self {
+            self.config.pace.longest_look = time;
             self
         }
 

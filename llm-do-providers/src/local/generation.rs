@@ -73,6 +73,7 @@ fn warnings(settings: &Settings, thinks: bool, ignores_stops: bool) -> Warnings 
         ("presence_penalty", settings.presence_penalty.is_some(), "embedded models do not support it"),
         ("frequency_penalty", settings.frequency_penalty.is_some(), "embedded models do not support it"),
         ("service_tier", settings.service_tier.is_some(), "the model runs in this process"),
+        ("compact_at", settings.compact_at.is_some(), "the model does not summarize conversations"),
         ("top_p", settings.top_p.is_some() && is_greedy, "without a `temperature`, the most likely token is sampled"),
         ("seed", settings.seed.is_some() && is_greedy, "without a `temperature`, the most likely token is sampled"),
         ("stop", !settings.stop.is_empty() && ignores_stops, "the answer must be complete JSON"),

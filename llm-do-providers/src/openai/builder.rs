@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::server::Server;
-use super::{OpenAiModel, PROTOCOL};
+use super::{OpenAiModel, PATH, PROTOCOL};
 use crate::error::ProviderError;
 use crate::http::{ClientConfig, config_setters};
 
@@ -45,7 +45,7 @@ impl OpenAiBuilder {
     pub fn build(self) -> Result<OpenAiModel, ProviderError> {
         let Self { server, config } = self;
         let named = &server.dialect().server;
-        let mut endpoint = config.endpoint(named, PROTOCOL, &config.base_url, "/chat/completions")?;
+        let mut endpoint = config.endpoint(named, PROTOCOL, &config.base_url, PATH)?;
         if let Some(key) = &config.api_key {
             endpoint.authorize(key);
         }
@@ -71,6 +71,7 @@ impl OpenAiBuilder {
             is_mistral,
             capabilities,
             retries: config.retries,
+            pace: config.pace,
         })
     }
 }

@@ -35,6 +35,7 @@ pub(super) fn request<'a>(
     let sampling = plan.sampling(settings, dialect, &mut warnings);
     let takes_seed = dialect.takes(Field::Seed) || dialect.takes(Field::RandomSeed);
     let seed = warnings.accept("seed", settings.seed, takes_seed, NO_FIELD);
+    warnings.no_field(&[("compact_at", settings.compact_at.is_some())], NO_FIELD);
     // Servers refuse this field without tools.
     let may_limit_calls = if tools.is_empty() { None } else { settings.parallel_tool_calls };
     let chat = ChatRequest {

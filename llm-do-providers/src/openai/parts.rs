@@ -25,13 +25,11 @@ impl PartWriter<'_> {
     /// Returns a user message. A single text is sent as a plain string, which every server accepts; empty texts are
     /// left out.
     pub(super) fn user<'m>(&self, parts: &'m [UserPart]) -> Result<ChatMessage<'m>, ProviderError> {
-        let is_empty = |part: &UserPart| matches!(part, UserPart::Text { text } if text.is_empty());
         let content = match parts {
             [UserPart::Text { text }] if !text.is_empty() => Content::Text(text),
-            parts if parts.iter().all(is_empty) => Content::Text(EMPTY),
             parts => {
-                let parts = parts.iter().filter(|part| !is_empty(part)).map(|part| self.part(part));
-                Content::Parts(parts.collect::<Result<_, _>>()?)
+                let parts = parts.iter().filter_map(|part| self.part(part)).collect::<Result<Vec<_>, _>>()?;
+                if parts.is_empty() { Content::Text(EMPTY) } else { Content::Parts(parts) }
             }
         };
         Ok(ChatMessage::User { content })
@@ -68,12 +66,13 @@ impl PartWriter<'_> {
         Some(text.into_iter().chain(files).collect())
     }
 
-    fn part<'m>(&self, part: &'m UserPart) -> Result<Part<'m>, ProviderError> {
+    fn part<'m>(&self, part: &'m UserPart) -> Option<Result<Part<'m>, ProviderError>> {
         match part {
-            UserPart::Text { text } => Ok(Part::Text { text: text.into() }),
-            UserPart::Attachment(attachment) => self.file(attachment).map_err(|fault| {
+            UserPart::Text { text } => (!text.is_empty()).then(|| Ok(Part::Text { text: text.into() })),
+            UserPart::Attachment(attachment) => Some(self.file(attachment).map_err(|fault| {
                 self.invalid(fault.error(attachment, "chat completions do not support", &self.taken(attachment)))
-            }),
+            })),
+            UserPart::Pin => None,
         }
     }
 

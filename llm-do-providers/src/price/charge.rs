@@ -18,8 +18,8 @@ impl Price {
     /// Returns what one request costs, and which of its charges have no known price.
     ///
     /// Pass the usage of one request, since a long request may have another price. If a response took several
-    /// requests, they are assumed to be equally long, and at the most expensive of their service tiers; tokens at a tier
-    /// without a price are charged at the standard price and listed as unpriced. As in [`Usage`], cached and audio tokens
+    /// requests, they are assumed to be equally long, and at the most expensive of their service tiers, of which a batch is one;
+    /// tokens at a tier without a price are charged at the standard price and listed as unpriced. As in [`Usage`], cached and audio tokens
     /// are part of the input, and reasoning is part of the output.
     ///
     /// # Examples
@@ -85,6 +85,7 @@ impl Price {
             _ if self.is_free() => Some(self),
             ServiceTier::Flex => self.flex.as_deref(),
             ServiceTier::Priority => self.priority.as_deref(),
+            ServiceTier::Batch => self.batch.as_deref(),
             ServiceTier::Standard | ServiceTier::Other => None,
         }
     }
@@ -101,6 +102,7 @@ fn tier(usage: &Usage) -> ServiceTier {
         Usage { other_tier_requests: 1.., .. } => ServiceTier::Other,
         Usage { priority_requests: 1.., .. } => ServiceTier::Priority,
         Usage { flex_requests: 1.., .. } if usage.flex_requests >= usage.requests => ServiceTier::Flex,
+        Usage { batch_requests: 1.., .. } if usage.batch_requests >= usage.requests => ServiceTier::Batch,
         _ => ServiceTier::Standard,
     }
 }

@@ -1,11 +1,13 @@
 //! Price tables as JSON files.
 
+mod batch;
 mod fees;
 
 use std::fmt::Display;
 
 use serde::Deserialize;
 
+use self::batch::Batch;
 use self::fees::{Fees, TierName};
 use super::table::{PriceEntry, PriceTable, PriceTableError};
 use super::{Money, Price};
@@ -25,6 +27,9 @@ struct Table {
     /// The prices of tokens at service tiers other than the standard one, for models of `prices`.
     #[serde(default)]
     service_tiers: Vec<Entry>,
+    /// The prices of tokens in batches, for all models of a provider in `prices`.
+    #[serde(default)]
+    batches: Vec<Batch>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,7 +66,7 @@ struct Tier {
 /// Parses a price table.
 pub(super) fn read(json: &str) -> Result<PriceTable, PriceTableError> {
     let fault = |error| PriceTableError::new(format!("invalid price table: {error}"));
-    let Table { date, prices, fees, service_tiers } = serde_json::from_str(json).map_err(fault)?;
+    let Table { date, prices, fees, service_tiers, batches } = serde_json::from_str(json).map_err(fault)?;
     if !is_day(&date) {
         return Err(PriceTableError::new(format!("invalid `date` `{date}`: expected a day such as `2026-11-22`")));
     }
@@ -73,6 +78,9 @@ pub(super) fn read(json: &str) -> Result<PriceTable, PriceTableError> {
     }
     for (index, entry) in service_tiers.into_iter().enumerate() {
         entry.add_to(&mut entries).map_err(|fault| fault_at(index, " of `service_tiers`", fault))?;
+    }
+    for (index, batch) in batches.into_iter().enumerate() {
+        batch.add_to(&mut entries).map_err(|fault| fault_at(index, " of `batches`", fault))?;
     }
     for (index, fees) in fees::by_length(fees).into_iter().enumerate() {
         fees.add_to(&mut entries).map_err(|fault| fault_at(index, " of `fees`", fault))?;
@@ -204,6 +212,14 @@ mod tests {
                 "entry 1 of `service_tiers`: the `tokens` of `above` must be strictly increasing",
             ),
             (entry("tier", json!("flex")), "entry 1: `tier` is for entries of `service_tiers`"),
+            (
+                with("batches", json!({"provider": "b", "percent": 50})),
+                "entry 1 of `batches`: `b` has no entry in `prices`",
+            ),
+            (
+                with("batches", json!({"provider": "a", "percent": 150})),
+                "entry 1 of `batches`: `percent` and `cached_percent` must be from 0 to 100",
+            ),
             (json!({"date": "today", "prices": []}), "invalid `date` `today`: expected a day"),
         ];
         for (table, text) in faults {

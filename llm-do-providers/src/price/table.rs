@@ -28,9 +28,9 @@ const FREE_PROVIDERS: [&str; 4] = ["local", "test", "function", "scripted"];
 /// A dated, extensible table of prices by model name.
 ///
 /// **Prices change**: the built-in table is correct on its [`date`](Self::date) at best. It has the list prices of
-/// the main models of `openai`, `anthropic`, `google`, `deepseek`, `mistral` and `groq` for single requests, in US
+/// the main models of `openai`, `anthropic`, `google`, `deepseek`, `mistral` and `groq`, in US
 /// dollars, with the charges for web searches, file searches and containers, and the prices of the tiers `flex` and
-/// `priority`, where the provider states them; free quotas are not subtracted. It does not cover batches, the storage of
+/// `priority`, and of batches, where the provider states them; free quotas are not subtracted. It does not cover the storage of
 /// files, cache writes with a longer than the shortest lifetime, or negotiated prices. If a price depends on the time of
 /// day, it has the highest. Your own server behind `openai:` is charged like OpenAI if its models have the same names: set their
 /// price to zero.
@@ -96,7 +96,8 @@ impl PriceTable {
     /// Amounts are dollars per million tokens, as strings or numbers. An entry requires `provider`, `models`, `input`
     /// and `output`. The entries of `fees` are dollars per use, for all listed models that a pattern matches:
     /// `web_search` or `searching_request`, `file_search` and `container`, as in [`Price`]; the longest pattern wins. Those of
-    /// `service_tiers` are the prices of listed models at the tier `flex` or `priority`.
+    /// `service_tiers` are the prices of listed models at the tier `flex` or `priority`. Those of `batches` are what tokens cost in
+    /// batches of a provider, in percent: `percent`, and `cached_percent` for tokens read from the cache.
     ///
     /// ```
     /// # mod llm_do { pub use llm_do_providers as usage; }
@@ -111,6 +112,7 @@ impl PriceTable {
     ///         "source": "https://example.com/prices", "seen": "2026-11-20"
     ///     }],
     ///     "fees": [{"provider": "openai", "models": ["our-*"], "web_search": "0.01", "container": "0.03"}],
+    ///     "batches": [{"provider": "openai", "percent": 50}],
     ///     "service_tiers": [
     ///         {"provider": "openai", "models": ["our-model"], "tier": "flex", "input": "0.15", "output": "0.50"}
     ///     ]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{OpenAiResponsesModel, PROTOCOL, SERVER, tools};
+use super::{OpenAiResponsesModel, PATH, PROTOCOL, SERVER, tools};
 use crate::error::ProviderError;
 use crate::http::{ClientConfig, config_setters};
 
@@ -44,7 +44,7 @@ impl OpenAiResponsesBuilder {
     /// or if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiResponsesModel, ProviderError> {
         let Self { config, summaries } = self;
-        let mut endpoint = config.endpoint(&SERVER, PROTOCOL, &config.base_url, "/responses")?;
+        let mut endpoint = config.endpoint(&SERVER, PROTOCOL, &config.base_url, PATH)?;
         if let Some(key) = &config.api_key {
             endpoint.authorize(key);
         }
@@ -63,6 +63,7 @@ impl OpenAiResponsesBuilder {
             capabilities,
             summaries,
             retries: config.retries,
+            pace: config.pace,
         })
     }
 }

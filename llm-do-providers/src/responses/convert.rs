@@ -1,6 +1,6 @@
 //! Converts a request to one of the Responses API.
 
-use super::wire::{Format, Reasoning, ResponsesRequest, Text};
+use super::wire::{ContextEdit, Format, Reasoning, ResponsesRequest, Text};
 use super::{history, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
@@ -51,6 +51,8 @@ pub(super) fn request<'a>(
         parallel_tool_calls: if tools.is_empty() { None } else { settings.parallel_tool_calls },
         service_tier: settings.service_tier.as_deref(),
         include,
+        // <https://developers.openai.com/api/docs/guides/compaction> (read 2026-11-29).
+        context_management: settings.compact_at.map(|tokens| [ContextEdit::Compaction { compact_threshold: tokens }]),
         store: false,
         stream: stream.then_some(true),
         tools,

@@ -56,10 +56,9 @@ pub(super) fn input<'a>(
     Ok(items)
 }
 
-/// Returns a user's message; empty texts are left out, since servers refuse them.
+/// Returns a user's message.
 fn user(parts: &[UserPart]) -> Result<Item<'_>, ProviderError> {
-    let parts = parts.iter().filter(|part| !matches!(part, UserPart::Text { text } if text.is_empty()));
-    let mut content = parts.map(user_part).collect::<Result<Vec<_>, _>>()?;
+    let mut content = parts.iter().filter_map(user_part).collect::<Result<Vec<_>, _>>()?;
     if content.is_empty() {
         content.push(Part::InputText { text: EMPTY.into() });
     }

@@ -10,11 +10,12 @@ use crate::openai::{DataUrl, IMAGES, MAX_FILE, UNNAMED_PDF};
 /// The detail of an image: the default, since OpenAI's API description requires the field.
 const DETAIL: &str = "auto";
 
-/// Returns a part of a user message.
-pub(super) fn user_part(part: &UserPart) -> Result<Part<'_>, ProviderError> {
+/// Returns a part of a user message; an empty text is left out, since servers refuse it.
+pub(super) fn user_part(part: &UserPart) -> Option<Result<Part<'_>, ProviderError>> {
     match part {
-        UserPart::Text { text } => Ok(Part::InputText { text: text.into() }),
-        UserPart::Attachment(attachment) => file(attachment).map_err(|fault| refused(attachment, fault)),
+        UserPart::Text { text } => (!text.is_empty()).then(|| Ok(Part::InputText { text: text.into() })),
+        UserPart::Attachment(attachment) => Some(file(attachment).map_err(|fault| refused(attachment, fault))),
+        UserPart::Pin => None,
     }
 }
 

@@ -38,9 +38,18 @@ pub(super) struct ResponsesRequest<'a> {
     pub(super) service_tier: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) include: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) context_management: Option<[ContextEdit; 1]>,
     pub(super) store: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream: Option<bool>,
+}
+
+/// How the server shortens a long conversation.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ContextEdit {
+    Compaction { compact_threshold: u32 },
 }
 
 /// An item of the input; items of the server are sent back unchanged.

@@ -95,7 +95,7 @@ pub(crate) fn steps(messages: &[Message]) -> impl Iterator<Item = Step<'_>> {
         while let Some(message) = messages.get(place) {
             place += 1;
             match message {
-                Message::User { parts } => return Some(Step::User(place - 1, parts)),
+                Message::User { parts } => return Some(Step::User(place - 1, without_pin(parts))),
                 Message::Assistant { parts } => {
                     let answer = place - 1;
                     if calls(messages, answer).next().is_some() {
@@ -111,6 +111,14 @@ pub(crate) fn steps(messages: &[Message]) -> impl Iterator<Item = Step<'_>> {
         }
         None
     })
+}
+
+/// Returns the parts before the mark of a pinned message.
+fn without_pin(parts: &[UserPart]) -> &[UserPart] {
+    match parts {
+        [sent @ .., UserPart::Pin] => sent,
+        sent => sent,
+    }
 }
 
 /// Returns the calls of the answer at `place`, with their indices among its parts.

@@ -9,6 +9,7 @@ use futures_util::{StreamExt, stream};
 use super::answer::Answer;
 use super::model_name;
 use super::test::word_count;
+use crate::batched::BatchedRequest;
 use crate::error::ProviderError;
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, replay};
 use crate::response::Response;
@@ -101,6 +102,10 @@ impl Model for FunctionModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn batch(&self, _request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        Ok(None)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

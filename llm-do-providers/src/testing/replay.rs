@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use self::recording::{Recording, ReplayedRecording, request_json};
+use crate::batched::BatchedRequest;
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec, replay};
 use crate::response::Response;
@@ -165,6 +166,10 @@ impl Model for ReplayModel {
             AnswerSource::File(_) => Ok(Vec::new()),
             AnswerSource::Real(real, _) => real.tool_notes(tool),
         }
+    }
+
+    fn batch(&self, _request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        Ok(None)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

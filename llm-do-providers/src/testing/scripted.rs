@@ -15,6 +15,7 @@ pub use self::recorded_request::RecordedRequest;
 use super::answer::Answer;
 use super::function::split_words;
 use super::model_name;
+use crate::batched::BatchedRequest;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ResponsePart, ToolCall};
 use crate::model::{Model, Profile, Request, ResponseStream, replay};
@@ -301,6 +302,10 @@ impl Model for ScriptedModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn batch(&self, _request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        Ok(None)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::model_name;
 use super::sample::sample;
+use crate::batched::BatchedRequest;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::message::{Message, ResponsePart, ToolCall};
@@ -163,6 +164,10 @@ impl Model for TestModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn batch(&self, _request: Request<'_>) -> Result<Option<BatchedRequest>, ProviderError> {
+        Ok(None)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

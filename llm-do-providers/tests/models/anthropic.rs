@@ -5,6 +5,7 @@
 mod answers;
 mod asking;
 mod binding;
+mod compaction;
 mod dialect;
 mod failures;
 mod history;

@@ -24,6 +24,7 @@ pub(crate) async fn is_sent_or_causes_a_warning<M: Model>(
         ("parallel_tool_calls", of().parallel_tool_calls(false)),
         ("service_tier", of().service_tier(service_tier)),
         ("thinking", of().thinking(ThinkingLevel::High)),
+        ("compact_at", of().compact_at(100_000)),
     ];
     let mut bodies = Vec::new();
     for (setting, settings) in each {

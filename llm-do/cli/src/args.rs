@@ -1,8 +1,11 @@
 //! The commands and options of the command line.
 
+mod approvals;
+mod check;
 mod config;
 #[cfg(feature = "eval")]
 mod eval;
+mod gate;
 mod harden;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -21,6 +24,8 @@ use clap::{Args, Parser, Subcommand};
 use llm_do_core::observe::journal::Settlement;
 use serde_json::Value;
 
+pub(super) use self::approvals::ApprovalsOptions;
+pub(super) use self::check::ChangeOptions;
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
 #[cfg(feature = "eval")]
 pub(super) use self::eval::{
@@ -33,7 +38,9 @@ pub(super) use self::mcp::{
 };
 pub(super) use self::recorded::{IN_FLIGHT, RecordOptions, RunFilter};
 #[cfg(feature = "serve")]
-pub(super) use self::runs::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
+pub(super) use self::runs::{
+    ListRunsOptions, RunSource, RunsCommand, RunsOptions, SendOptions, SettleOptions, ShowRunOptions,
+};
 #[cfg(feature = "serve")]
 pub(super) use self::serve::ServiceOptions;
 pub(super) use self::session::SessionOptions;
@@ -118,6 +125,11 @@ pub(super) enum Command {
     /// Each distinct input is a case. Exits with 0 if the candidate agrees in all cases, and with 1 otherwise.
     #[command(after_help = harden::EXAMPLES)]
     Harden(Box<HardenOptions>),
+    /// Propose rules for approvals from what people decided in recorded runs.
+    ///
+    /// Exits with 0 if there is a rule, and with 1 otherwise.
+    #[command(after_help = approvals::EXAMPLES)]
+    Approvals(Box<ApprovalsOptions>),
     /// Run tools and workers over a dataset, score what they return, and compare them.
     ///
     /// Each tool with each model is a variant; the later ones are compared with the first. Exits with 1 if a threshold is not
@@ -142,7 +154,11 @@ pub(super) struct CheckOptions {
     ///
     /// A file of `--journal`, a database of `serve`, the address of a service, or `restate:NAME`. Of a database, a service and Restate,
     /// the runs in flight are replayed, unless --state or --run is given.
-    #[arg(long, value_name = "JOURNAL")]
+    ///
+    /// With --policy, nothing runs: the rules decide about the calls of all runs again, and the report shows which would have been asked
+    /// about, blocked or passed. With --model, --prompt or --candidate, all ended runs are replayed with the change. Each exits with 1 if
+    /// something differs.
+    #[arg(long, group = "reported", value_name = "JOURNAL")]
     pub(super) replay: Option<PathBuf>,
     #[command(flatten)]
     pub(super) runs: RunFilter,
@@ -153,6 +169,14 @@ pub(super) struct CheckOptions {
     /// The arguments of `--call`, as a JSON object; default: `{}`.
     #[arg(long, value_name = "JSON", requires = "call")]
     pub(super) input_json: Option<String>,
+    /// The caller of `--call`, for rules that name one; default: none.
+    #[arg(long, value_name = "NAME", requires = "call")]
+    pub(super) caller: Option<String>,
+    #[command(flatten)]
+    pub(super) change: ChangeOptions,
+    /// Show what each worker may read and where what it sends may arrive, by the sources of `--policy`, of the program and of the project.
+    #[arg(long, group = "reported", conflicts_with_all = ["replay", "call", "strict"])]
+    pub(super) flow: bool,
     /// Fail if anything is left out: a faulty subagent, skill or MCP server that nothing names, or a tool that a server does not
     /// describe. Keys without an effect are not counted.
     #[arg(long)]
@@ -164,6 +188,10 @@ pub(super) struct CheckOptions {
 const CHECK_EXAMPLES: &str = "Examples:
   check --replay run.jsonl
   check --replay https://runs.example.com --token-file token    the runs in flight
+  check --replay store: --since 30d --policy policy.json        what a policy would have decided
+  check --replay store: --since 7d --model openai:gpt-5-mini --budget 2 --calls-only
+  check --replay run.jsonl --prompt new.md --worker greet
+  check --replay run.jsonl --candidate greet_script --worker greet
   check --policy policy.json --call refund --input-json '{\"cents\":20000}'";
 
 const RUN_EXAMPLES: &str = "Examples:
@@ -191,7 +219,8 @@ const RUNS_EXAMPLES: &str = "Examples:
   runs --state waiting             what waits for people or for a time
   runs --entry main --since 7d --json
   runs --url https://runs.example.com --token-file token
-  runs show 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01";
+  runs show 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01
+  runs send 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01 'Leave the tests as they are.'";
 
 const CALL_EXAMPLES: &str = "Examples:
   call project_read_file --path a.txt      arguments by name

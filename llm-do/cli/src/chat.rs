@@ -63,6 +63,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     progress.show_answers(&registry);
     let effects = Arc::new(EffectSink::default());
     let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
+    let builder = options.session.keep_evidence(builder, entries.project.as_deref());
     let builder = recorder.add_to(builder.shared_sink(Arc::clone(&effects) as _));
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
@@ -238,10 +239,14 @@ impl Dialogue {
     }
 
     fn save(&mut self, message: &str) {
-        self.saved.state = self.chat.state();
         if self.saved.title.is_empty() {
             self.saved.title = message.lines().next().unwrap_or_default().chars().take(60).collect();
         }
+        self.save_state();
+    }
+
+    fn save_state(&mut self) {
+        self.saved.state = self.chat.state();
         if let Err(error) = self.store.save(&mut self.saved) {
             note(&format!("warning: the chat is not saved: {error}"));
         }
@@ -258,6 +263,7 @@ impl Dialogue {
                 self.compact.request();
                 note("each conversation so far is summarized before its next message");
             }
+            "pin" => self.pin(),
             "history" => self.history()?,
             "quit" | "exit" => return Ok(Next::End),
             _ => note(&command::unknown(name)),
@@ -293,6 +299,16 @@ impl Dialogue {
         self.chat = self.runtime.chat();
         self.compact.withdraw();
         note(&format!("a new chat: {}", self.saved.id));
+    }
+
+    /// Keeps the last message of the user when the conversation is summarized.
+    fn pin(&mut self) {
+        if self.chat.pin_last(&self.partner) {
+            self.save_state();
+            note("your last message stays when the conversation is summarized");
+        } else {
+            note(&format!("`{}` has no message to pin", self.partner));
+        }
     }
 
     fn history(&self) -> Result<(), CommandError> {

@@ -1,7 +1,12 @@
 //! `check`: reports faults that prevent the program from running.
 
+mod change;
+mod flow;
+mod policy;
 mod replay;
 mod rule;
+
+use std::path::Path;
 
 use llm_do_core::observe::event::ItemKind;
 use llm_do_core::session::runtime::RuntimeBuilder;
@@ -19,24 +24,25 @@ use super::{CommandError, print};
 pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projects: bool) -> Result<(), CommandError> {
     let settings = Settings { model: Set::option(options.model.clone(), "--model"), ..options.items.settings() };
     let mut settings = settings.read(options.items.project.as_deref())?;
-    let (builder, files) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
+    let (builder, files) = options.items.add_to(builder, &mut settings, runs_projects, trust(options))?;
     settings.warn();
     if files.needs_project {
         return Err(no_project());
     }
     let builder = settings.add_to(builder);
     if let Some(name) = &options.call {
-        return rule::explain(builder, name, options.input_json.as_deref());
+        return rule::explain(builder, name, options);
     }
-    let builder = match &options.replay {
-        Some(journal) => return replay::replay(builder, journal, &options.runs),
-        None if !options.runs.is_empty() => {
-            return Err(CommandError::Usage(
-                "recorded runs are chosen for `--replay JOURNAL`, which is missing".to_owned(),
-            ));
-        }
-        None => builder,
-    };
+    if options.flow {
+        return flow::show(builder, options.change.json);
+    }
+    if let Some(journal) = &options.replay {
+        return replay_against(builder, journal, options);
+    }
+    if !options.runs.is_empty() {
+        let text = "recorded runs are chosen for `--replay JOURNAL`, which is missing".to_owned();
+        return Err(CommandError::Usage(text));
+    }
     let runtime = builder.build().map_err(CommandError::from_error)?;
     warn(runtime.warnings());
     let findings = runtime.model_findings();
@@ -55,4 +61,29 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
         return Err(CommandError::Error(text));
     }
     print(&format!("ok (entries: {entries}, workers: {workers}, tools: {tools})"))
+}
+
+/// Returns how the user is asked about a project: it is shown, unless its workers run.
+fn trust(options: &CheckOptions) -> Trust {
+    let runs = options.replay.is_some() && options.change.runs(options.model.as_deref());
+    if runs { options.items.trust(false) } else { Trust::Show }
+}
+
+/// Replays recorded runs against this program, or against a change.
+fn replay_against(builder: RuntimeBuilder, journal: &Path, options: &CheckOptions) -> Result<(), CommandError> {
+    match (options.change.runs(options.model.as_deref()), options.items.has_policy()) {
+        (true, true) => {
+            let text = "--policy is a change of its own: replay with it, or with --model, --prompt or --candidate";
+            Err(CommandError::Usage(text.to_owned()))
+        }
+        (true, false) => change::replay(builder, journal, options),
+        (false, true) => policy::replay(builder, journal, &options.runs, options.change.json),
+        (false, false) => match options.change.without_effect() {
+            Some(option) => {
+                let text = format!("{option} has no effect without --model, --policy, --prompt or --candidate");
+                Err(CommandError::Usage(text))
+            }
+            None => replay::replay(builder, journal, &options.runs),
+        },
+    }
 }

@@ -13,7 +13,7 @@ use self::file::{ConfigFile, VARIABLE};
 pub(super) use self::settings::Settings;
 use self::settings::{SETTINGS, Setting};
 pub(super) use self::source::{Set, Source};
-pub(super) use self::types::{EndsRun, approval_mode, seconds};
+pub(super) use self::types::{EndsRun, approval_mode, flow_mode, seconds};
 use super::args::{ConfigCommand, ConfigPathOptions, ConfigShowOptions};
 use super::output::warn;
 use super::trust::Trust;

@@ -7,6 +7,7 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,6 +19,7 @@ use llm_do_core::plane::registry::Registry;
 use llm_do_core::session::runtime::{Runtime, RuntimeBuilder};
 use llm_do_eval::{Dataset, EvalError, Evaluation, Evaluator, Kept, Variant};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::args::{EvalCommand, EvalOptions, EvaluateOptions, ReportFormat};
 use super::config::{Set, Settings};
@@ -27,6 +29,9 @@ use super::{CommandError, print, print_json};
 
 /// The evaluators that the program adds, by name.
 pub(super) type Evaluators = BTreeMap<String, Arc<dyn Evaluator>>;
+
+/// The default number of concurrent runs.
+const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
 
 pub(super) fn eval(
     builder: RuntimeBuilder,
@@ -56,8 +61,13 @@ fn evaluate(
     let latest = latest.map_err(CommandError::from_error)?.flatten();
     let token = builder.cancellation_token();
     let prices = builder.price_table().clone();
-    let variants = variants(builder, options, runs_projects, demanded)?;
+    let (variants, is_batch) = variants(builder, options, runs_projects, demanded)?;
+    // The runs are not cancelled, which would cancel the batches that a resumed evaluation waits for.
+    let token = if is_batch && options.journal.is_some() { CancellationToken::new() } else { token };
     let mut judge = Runtime::builder().prices(prices).cancellation(token.clone());
+    if is_batch {
+        judge = judge.map_settings(|settings| settings.batch(true));
+    }
     if let Some(model) = &options.judge_model {
         judge = judge.model_set_by(model.clone(), "`--judge-model`".to_owned());
     }
@@ -65,7 +75,7 @@ fn evaluate(
     let mut evaluation = Evaluation::new(dataset)
         .judge(judge)
         .repeat(options.repeat)
-        .concurrency(options.concurrency)
+        .concurrency(concurrency(options, is_batch))
         .seed(options.seed)
         .cancellation(token.clone())
         .on_finished(progress(of));
@@ -90,15 +100,21 @@ fn evaluate(
     verdict::check(&report, latest.as_ref(), options)
 }
 
-/// Returns each tool with each model, on one registry.
+/// Returns how many runs are concurrent: a batch has the requests of all.
+fn concurrency(options: &EvaluateOptions, is_batch: bool) -> NonZeroUsize {
+    options.concurrency.unwrap_or(if is_batch { NonZeroUsize::MAX } else { CONCURRENCY })
+}
+
+/// Returns each tool with each model, on one registry, and whether requests go to batches.
 fn variants(
     builder: RuntimeBuilder,
     options: &EvaluateOptions,
     runs_projects: bool,
     demanded: Subject,
-) -> Result<Vec<Variant>, CommandError> {
+) -> Result<(Vec<Variant>, bool), CommandError> {
     let mut settings = options.items.settings();
     settings.model = Set::option(options.model.first().cloned(), "--model");
+    settings.batch = Set::option(options.batch, "--batch");
     let mut settings = settings.read(options.items.project.as_deref())?;
     let trust = options.items.trust(options.approve_all);
     let (mut builder, _) = options.items.add_with(builder, &mut settings, runs_projects, trust, vec![demanded])?;
@@ -128,12 +144,12 @@ fn variants(
             variants.push(Variant::new(name, tool, &runtime));
         }
     }
-    Ok(variants)
+    Ok((variants, settings.is_batch()))
 }
 
 fn configured(settings: &Settings, builder: RuntimeBuilder) -> RuntimeBuilder {
     settings.warn();
-    settings.add_to(builder)
+    settings.add_batch(settings.add_to(builder))
 }
 
 /// Fails if the tool is unknown, or may change something without `--approve-all`.

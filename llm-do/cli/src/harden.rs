@@ -1,23 +1,31 @@
 //! `harden`: compares a candidate tool with the recorded results of a worker.
 
+mod learn;
 #[cfg(feature = "script")]
 mod propose;
 mod report;
+mod status;
 
+use std::io;
+use std::path::Path;
+use std::pin::pin;
+
+use futures_util::{StreamExt, stream};
 use llm_do_core::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
 use llm_do_core::declare::tool::Effect;
 use llm_do_core::observe::event::{Outcome, with_value};
 use llm_do_core::plane::approval::ApprovalMode;
 use llm_do_core::plane::registry::Registry;
 use llm_do_core::session::runtime::{Runtime, RuntimeBuilder};
+#[cfg(feature = "eval")]
+use llm_do_eval::Dataset;
 use llm_do_worker_file::did_you_mean;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::HardenOptions;
-#[cfg(feature = "script")]
-use super::config::Set;
-use super::config::Settings;
+use super::config::{Set, Settings};
+use super::out_folder::OutFolder;
 use super::run::block_on;
 use super::{CommandError, print, print_json, recorded};
 
@@ -32,10 +40,17 @@ pub(super) fn harden(
     options: &HardenOptions,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
+    if let Some([name, input]) = options.learn.explain.as_deref() {
+        return learn::explain(builder, (name, input), options, runs_projects);
+    }
+    if options.status {
+        return status::status(options);
+    }
     match (&options.worker, &options.tool) {
         (Some(worker), Some(tool)) if !options.report => {
             compare(builder, &Pair { worker, tool }, options, runs_projects)
         }
+        (Some(worker), None) if options.learn.learn => learn::learn(builder, worker, options, runs_projects),
         #[cfg(feature = "script")]
         (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
         // clap requires both without `--report`.
@@ -49,8 +64,8 @@ fn configured(
     options: &HardenOptions,
     runs_projects: bool,
 ) -> Result<(RuntimeBuilder, Settings), CommandError> {
-    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "with the feature, the model is an option"))]
     let mut settings = options.items.settings();
+    settings.batch = Set::option(options.batch, "--batch");
     #[cfg(feature = "script")]
     {
         settings.model = Set::option(options.propose.model.clone(), "--model");
@@ -71,23 +86,31 @@ fn compare(
     let (mut builder, settings) = configured(builder, options, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;
     check(&registry, pair.tool, options)?;
-    let cases = cases(pair.worker, options)?;
+    let cases = cases(pair.worker, options, &registry)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
-    let builder = settings.add_model(builder).without_journal_and_shadows().approval_mode(mode);
+    let builder = settings.add_batch(settings.add_model(builder)).without_journal_and_shadows().approval_mode(mode);
     // A worker that continues after a denied call would be compared as if it had the tool.
     let builder = if options.approve_all { builder } else { builder.end_on_denial(true) };
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
-    let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
-    if options.json { print_json(&json!(summary).to_string()) } else { print(&summary.to_string()) }?;
-    if summary.all_agree() {
-        return Ok(());
+    let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, (&token, settings.is_batch())))??;
+    let judgment = options.gate.gate().judge(&summary);
+    if options.json {
+        let mut line = json!(summary);
+        line["gate"] = json!(judgment);
+        print_json(&line.to_string())?;
+    } else {
+        print(&format!("{summary}\n{judgment}"))?;
     }
     let Pair { worker, tool } = pair;
-    Err(CommandError::Error(match summary.of {
-        0 => format!("`{worker}` failed in every case, so there is nothing to compare `{tool}` with"),
-        of => format!("`{tool}` does not agree with `{worker}` in {} of {of} cases", of - summary.agree),
-    }))
+    match summary.of {
+        0 => {
+            let fault = format!("`{worker}` failed in every case, so there is nothing to compare `{tool}` with");
+            Err(CommandError::Error(fault))
+        }
+        _ if judgment.is_accepted() => Ok(()),
+        _ => Err(CommandError::Error(format!("`{tool}` is refused: {}", judgment.faults.join("; ")))),
+    }
 }
 
 /// Fails if the candidate is unknown, or may change something without `--approve-all`.
@@ -102,13 +125,51 @@ fn check(registry: &Registry, name: &str, options: &HardenOptions) -> Result<(),
     )))
 }
 
-fn cases(worker: &str, options: &HardenOptions) -> Result<Cases, CommandError> {
-    let cases = recorded::cases(worker, &options.journal, &options.runs, options.max_cases)?;
+fn cases(worker: &str, options: &HardenOptions, registry: &Registry) -> Result<Cases, CommandError> {
+    let mut cases = recorded::cases(worker, &options.journal, &options.runs, options.max_cases)?;
+    label(&mut cases, options, registry)?;
     if cases.is_empty() {
         let near = did_you_mean(worker, cases.other_tools());
         return Err(CommandError::Error(format!("no finished call of `{worker}` in the journals{near}")));
     }
     Ok(cases)
+}
+
+/// Adds the right answers of the dataset, if there is one.
+#[cfg(feature = "eval")]
+fn label(cases: &mut Cases, options: &HardenOptions, registry: &Registry) -> Result<(), CommandError> {
+    let Some(path) = &options.dataset else { return Ok(()) };
+    let dataset = Dataset::read(path).map_err(CommandError::from_error)?;
+    let worker = registry.get(cases.worker()).cloned();
+    dataset.label(cases, worker.as_deref()).map_err(|error| CommandError::Usage(error.to_string()))
+}
+
+#[cfg(not(feature = "eval"))]
+#[expect(clippy::unnecessary_wraps, reason = "the signature that datasets need")]
+fn label(_: &mut Cases, _: &HardenOptions, _: &Registry) -> Result<(), CommandError> {
+    Ok(())
+}
+
+/// Opens the folder of a candidate; fails before anything is computed or paid if a new file exists, or another cannot be replaced.
+fn open_for<'a>(
+    path: &Path,
+    new: impl IntoIterator<Item = &'a String>,
+    replaced: [&String; 2],
+) -> Result<OutFolder, CommandError> {
+    let mut files = new.into_iter().map(|name| path.join(name));
+    if let Some(file) = files.find(|file| file.symlink_metadata().is_ok()) {
+        let file = file.display();
+        return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
+    }
+    let folder = OutFolder::open(path).map_err(|error| fault(path, &error))?;
+    for name in replaced {
+        folder.existing(name).map_err(|error| fault(&path.join(name), &error))?;
+    }
+    Ok(folder)
+}
+
+fn fault(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Error(format!("cannot write {}: {error}", path.display()))
 }
 
 fn agreement(options: &HardenOptions) -> Agreement {
@@ -120,12 +181,15 @@ async fn compare_all(
     cases: &Cases,
     tool: &str,
     options: &HardenOptions,
-    token: &CancellationToken,
+    (token, is_batch): (&CancellationToken, bool),
 ) -> Result<Summary, CommandError> {
     let agreement = agreement(options);
     let mut summary = Summary::default();
-    for case in cases {
-        let compared = compare_one(runtime, tool, case, &agreement).await;
+    // A batch has the requests of all cases.
+    let concurrent = if is_batch { cases.into_iter().count().max(1) } else { 1 };
+    let all = stream::iter(cases).map(|case| compare_one(runtime, tool, case, &agreement));
+    let mut all = pin!(all.buffered(concurrent));
+    while let Some(compared) = all.next().await {
         if token.is_cancelled() {
             return Err(CommandError::Error("aborted by user".to_owned()));
         }

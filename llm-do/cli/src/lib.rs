@@ -2,6 +2,7 @@
 
 mod agreed;
 mod answer;
+mod approvals;
 mod approve;
 mod args;
 mod chat;
@@ -159,7 +160,7 @@ impl Cli {
     /// Configures the runtime with async or fallible code, after [`configure`](Self::configure). An error ends the
     /// program with exit code 1.
     ///
-    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden` and
+    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden`, `approvals` and
     /// `check --replay`. Other commands, such as `tools` and `check`, run without it: they do not see its tools and
     /// policies, and `check` does not check state. Tasks that it spawns live as long as the program.
     ///
@@ -279,6 +280,7 @@ impl Cli {
             Command::Man => generate::manual(),
             Command::Journal(options) => journal::journal(&options),
             Command::Harden(options) => harden::harden(builder, &options, runs_projects),
+            Command::Approvals(options) => approvals::propose(builder, &options, runs_projects),
             #[cfg(feature = "eval")]
             Command::Eval(options) => eval::eval(builder, &options, evaluators, runs_projects),
             #[cfg(feature = "trace")]

@@ -56,6 +56,7 @@ fn serve(
     let token = builder.cancellation_token();
     let recorder = Recorder::open(&options.record)?;
     let builder = recorder.add_to(configure(builder, &settings, &entries, &progress));
+    let builder = options.session.keep_evidence(builder, entries.project.as_deref());
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let offered = exposed_names(runtime.registry(), &entries, exposed);

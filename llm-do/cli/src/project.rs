@@ -84,6 +84,11 @@ impl Entries {
 }
 
 impl FileOptions {
+    /// Returns whether an option names a policy.
+    pub(super) fn has_policy(&self) -> bool {
+        self.policy.is_some()
+    }
+
     /// Returns the settings that the options set.
     pub(super) fn settings(&self) -> Settings {
         let folders = Some(&self.worker_dir).filter(|folders| !folders.is_empty());

@@ -12,6 +12,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use llm_do_core::app::harden::Cases;
+#[cfg(feature = "script")]
+use llm_do_core::app::harden::Runs;
 use llm_do_core::observe::journal::Record;
 
 use self::reading::Reading;
@@ -84,6 +86,16 @@ pub(super) fn cases(worker: &str, sources: &[PathBuf], filter: &RunFilter, max: 
         );
     }
     Ok(cases)
+}
+
+/// Reads the recorded runs of a worker, at most `max` of them.
+#[cfg(feature = "script")]
+pub(super) fn runs(worker: &str, sources: &[PathBuf], filter: &RunFilter, max: usize) -> Result<Runs, CommandError> {
+    let mut runs = Runs::of(worker).at_most(max);
+    for_each(sources, filter, &mut |run: &RunInfo, records: &mut Records<'_>| {
+        read_all(records, |records| if run.is_in_chat { runs.add_continued(records) } else { runs.add(records) })
+    })?;
+    Ok(runs)
 }
 
 /// Calls `each` with the records of each run: those of a file are split by runs.

@@ -16,7 +16,7 @@ use llm_do_core::declare::tool::ToolReturn;
 use llm_do_core::observe::event::{EffectLog, EffectSink, JsonLines, Verbosity};
 use llm_do_core::observe::journal::{FileJournal, JournalError};
 use llm_do_core::session::runtime::RuntimeBuilder;
-use llm_do_providers::ProviderError;
+use llm_do_providers::{ProviderError, finish_cancellations};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -62,7 +62,8 @@ pub(super) fn run(
         progress.show_answers(&registry);
     }
     let token = builder.cancellation_token();
-    let mut builder = configure(builder, &settings, &entries, &progress);
+    let builder = configure(builder, &settings, &entries, &progress);
+    let mut builder = options.session.keep_evidence(builder, entries.project.as_deref());
     let cannot_ask = builder.has_no_approver();
     let is_asking = builder.asks_approver();
     if cannot_ask {
@@ -213,7 +214,9 @@ pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T
     let result = runtime.block_on(async {
         // Ignored: without a Ctrl+C listener, the run continues.
         let _ = listening.await;
-        run.await
+        let result = run.await;
+        finish_cancellations().await;
+        result
     });
     // Does not wait for running sync tools, since they cannot be stopped.
     runtime.shutdown_background();

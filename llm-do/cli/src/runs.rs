@@ -1,4 +1,4 @@
-//! `runs`: lists the runs of a service, shows one, or settles the outcomes of its calls.
+//! `runs`: lists the runs of a service, shows one, settles the outcomes of its calls, or sends it a message.
 
 mod remote;
 mod text;
@@ -7,12 +7,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use llm_do_core::observe::journal::Settlement;
+use llm_do_core::plane::mailbox::RunMessage;
 use llm_do_serve::{RunFile, RunListQuery};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::remote::Remote;
-use super::args::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SettleOptions, ShowRunOptions};
+use super::args::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, SendOptions, SettleOptions, ShowRunOptions};
 use super::run::block_on;
 use super::{CommandError, NO_OUTCOME, print, print_json};
 
@@ -23,6 +24,7 @@ pub(super) fn runs(options: &RunsOptions) -> Result<(), CommandError> {
     match &options.command {
         Some(RunsCommand::Show(options)) => show(options),
         Some(RunsCommand::Settle(options)) => settle(options),
+        Some(RunsCommand::Send(options)) => send(options),
         None => list(&options.list),
     }
 }
@@ -72,6 +74,16 @@ impl Runs {
                 block_on(&CancellationToken::new(), settled)?.map_err(CommandError::from_error)
             }
             Self::Service(service) => service.settle(id, step, settlement),
+        }
+    }
+
+    fn send(&self, id: &str, message: RunMessage) -> Result<(), CommandError> {
+        match self {
+            Self::File(file, path) => {
+                let sent = file.send(path, id, message);
+                block_on(&CancellationToken::new(), sent)?.map_err(CommandError::from_error)
+            }
+            Self::Service(service) => service.send(id, &message),
         }
     }
 }
@@ -127,9 +139,24 @@ fn settle(options: &SettleOptions) -> Result<(), CommandError> {
     let settlement = outcome.settlement().ok_or_else(|| CommandError::Usage(NO_OUTCOME.to_owned()))?;
     let runs = Runs::open(source)?;
     runs.settle(id, step, &settlement)?;
+    print_changed(&runs, id, source, "settled; resume the run on the page of the service, or by `POST /runs/ID/resume`")
+}
+
+fn send(options: &SendOptions) -> Result<(), CommandError> {
+    let SendOptions { id, message, worker, interrupt, pin, source } = options;
+    let message = worker.iter().fold(RunMessage::new(message), RunMessage::to);
+    let message = if *interrupt { message.interrupt() } else { message };
+    let message = if *pin { message.pinned() } else { message };
+    let runs = Runs::open(source)?;
+    runs.send(id, message)?;
+    print_changed(&runs, id, source, "sent; `runs show ID --json` lists the messages of the run, and which have joined")
+}
+
+/// Prints a run that was changed, as JSON, or what was done.
+fn print_changed(runs: &Runs, id: &str, source: &RunSource, done: &str) -> Result<(), CommandError> {
     if source.json {
         let run = runs.run(id)?.unwrap_or_default();
         return print_json(&format!("{run:#}"));
     }
-    print("settled; resume the run on the page of the service, or by `POST /runs/ID/resume`")
+    print(done)
 }

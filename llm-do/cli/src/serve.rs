@@ -8,7 +8,6 @@ use std::time::Duration;
 use llm_do_core::base::error::chain;
 use llm_do_core::base::open_file::folder_or_current;
 use llm_do_core::base::printable::printable_line;
-use llm_do_core::observe::journal::digest;
 use llm_do_core::session::runtime::RuntimeBuilder;
 use llm_do_serve::{Service, ServiceError};
 use tokio::net::TcpListener;
@@ -16,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use super::args::ServiceOptions;
+use super::config::{Set, Settings};
 use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
 use super::record::Recorder;
@@ -26,6 +26,8 @@ use super::state;
 pub(super) const DAY: u64 = 24 * 60 * 60;
 /// The default database of earlier versions, in the current folder.
 const FORMER_STORE: &str = "runs.db";
+/// The default number of concurrent runs that wait for batches, which takes long and few resources.
+const RUNS_IN_BATCHES: usize = 4096;
 /// The default port.
 const PORT: u16 = 8080;
 
@@ -36,12 +38,14 @@ pub(super) fn serve(
     exposed: Vec<String>,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
-    let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
+    let given = Settings { batch: Set::option(options.batch, "--batch"), ..options.session.settings() };
+    let mut settings = given.read(options.session.items.project.as_deref())?;
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;
     let progress = Progress::new(settings.verbosity());
     let recorder = Recorder::events(options.events.as_deref())?;
-    let builder = recorder.add_to(configure(builder, &settings, &entries, &progress));
+    let builder = settings.add_batch(configure(builder, &settings, &entries, &progress));
+    let builder = recorder.add_to(builder);
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let offered = exposed_names(runtime.registry(), &entries, exposed);
@@ -51,7 +55,11 @@ pub(super) fn serve(
         return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref(), recorder);
     }
     let store = store(options.store.as_deref(), entries.project.as_deref())?;
-    let service = service(Service::new(runtime), options, offered).map_err(|error| usage(&error))?;
+    let mut new = Service::new(runtime);
+    if settings.is_batch() {
+        new = new.max_active_runs(RUNS_IN_BATCHES);
+    }
+    let service = service(new, options, offered).map_err(|error| usage(&error))?;
     // Not the token of the runtime, which would cancel the runs; they continue in the next process.
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
@@ -81,12 +89,9 @@ pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<Path
     Ok(store)
 }
 
-/// Returns the name of the database of a folder: the folder's name, with a digest of its path.
+/// Returns the name of the database of a folder.
 fn store_name(folder: &Path) -> String {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let name: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
-    let digest = digest(&serde_json::json!(folder.as_os_str().as_encoded_bytes()));
-    format!("runs/{name:.40}-{digest:.16}.db")
+    format!("runs/{}.db", state::name_for(folder))
 }
 
 pub(super) fn usage(error: &ServiceError) -> CommandError {
@@ -106,7 +111,10 @@ pub(super) fn service(
     service = options.host.iter().fold(service, Service::host);
     service = service.max_connections_per_address(options.max_connections_per_address);
     service = service.requests_per_second(options.requests_per_second);
-    service = service.max_active_runs(options.max_active_runs).max_deaths(options.max_deaths);
+    if let Some(runs) = options.max_active_runs {
+        service = service.max_active_runs(runs);
+    }
+    service = service.max_deaths(options.max_deaths);
     service = service.keep_finished(Duration::from_secs(DAY * u64::from(options.keep_days)));
     Ok(if options.unauthenticated { service.allow_unauthenticated() } else { service })
 }

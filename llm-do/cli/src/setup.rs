@@ -50,6 +50,8 @@ fn makes_calls(command: &Command) -> bool {
     let serves = false;
     match command {
         Command::Run(_) | Command::Call(_) | Command::Chat(_) => true,
+        // The tools that it adds are among those of the decisions.
+        Command::Approvals(_) => true,
         Command::Check(options) => options.replay.is_some(),
         Command::Harden(options) => !options.report,
         #[cfg(feature = "eval")]

@@ -8,6 +8,7 @@ use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 use tempfile::NamedTempFile;
 
 use llm_do_core::base::open_file::folder_or_current;
+use llm_do_core::observe::journal::digest;
 
 /// Returns a file or folder of this program in the user's folder for state; `None` if the home folder is unknown.
 pub(super) fn path(name: &str) -> Option<PathBuf> {
@@ -27,6 +28,22 @@ pub(super) fn outside_of(project: &Path, name: &str) -> io::Result<PathBuf> {
         return Err(io::Error::other(text));
     }
     Ok(path)
+}
+
+/// Returns a name for a file about a folder: the folder's name, with a digest of its path.
+pub(super) fn name_for(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
+    let digest = digest(&serde_json::json!(folder.as_os_str().as_encoded_bytes()));
+    format!("{name:.40}-{digest:.16}")
+}
+
+/// Returns the file with the evidence of guarantees of a project, or of the current folder; `None` if it would be in that folder, which may
+/// have brought it, or if the folders are unknown.
+pub(super) fn evidence(project: Option<&Path>) -> Option<PathBuf> {
+    let folder = folder_or_current(project.unwrap_or(Path::new(""))).canonicalize().ok()?;
+    let path = path(&format!("evidence/{}.json", name_for(&folder)))?;
+    Some(path).filter(|path| !path.starts_with(&folder))
 }
 
 /// Creates a folder that only the user may read; an existing folder is unchanged.

@@ -2,6 +2,8 @@
 
 pub mod check;
 pub mod harden;
+pub mod proposed_policy;
+pub mod replay;
 #[cfg(feature = "mcp-snapshots")]
 pub mod snapshot;
 #[cfg(feature = "testing")]

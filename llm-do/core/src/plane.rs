@@ -14,6 +14,8 @@ pub mod declared;
 pub mod definition;
 pub mod dispatch;
 pub mod function_tool;
+#[doc(hidden)]
+pub mod guarantee;
 pub mod guard;
 pub mod history;
 pub mod history_processor;

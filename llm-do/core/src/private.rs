@@ -18,6 +18,7 @@ pub use crate::declare::argument::{
     Argument, Arguments, Described, FieldProbe, Fields, FromText, NoField, Parameter, TextFields, describe,
     deserialize, parameter, serialize,
 };
+pub use crate::declare::flow::{Bounded, FieldType, QuarantinedOutput, Reach};
 pub use crate::declare::partial::{Partial, PartialFields};
 pub use crate::declare::prompt::{AttachmentPolicy, IntoPrompt, Prompt};
 pub use crate::declare::tool::{

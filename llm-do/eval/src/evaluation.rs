@@ -159,6 +159,9 @@ impl Evaluation {
     /// A run is reused if the name of its variant, tool, case, evaluators, repetition and the seed are equal. The code
     /// of tools, the instructions of workers and the model are not compared: when they change, use a new file or a new
     /// name.
+    ///
+    /// If a runtime has [`Settings::batch`](llm_do_providers::Settings::batch), the file also has the batches of its requests in
+    /// flight: a resumed evaluation waits for them. Calls of tools between them are made again.
     pub fn resumable(mut self, file: impl Into<PathBuf>) -> Self {
         self.file = Some(file.into());
         self
@@ -189,7 +192,8 @@ impl Evaluation {
         let judge = Judge::build(self.judge, self.seed, &plan::judges(&cases))?;
         let runs = plan::runs(&self.variants, &cases, self.repetitions, self.seed).map_err(EvalError::Variants)?;
         let opened = self.file.as_deref().map(|path| RunFile::open(path).map_err(|error| file_error(path, error)));
-        let (file, mut recorded) = opened.transpose()?.map_or_else(Default::default, |(file, runs)| (Some(file), runs));
+        let (file, mut recorded) =
+            opened.transpose()?.map_or_else(Default::default, |(file, runs)| (Some(Arc::new(file)), runs));
         let mut records: Vec<_> = runs.iter().map(|run| recorded.remove(&run.key)).collect();
         let on_finished = |record: &RunRecord| {
             if let Some(function) = &self.on_finished {
@@ -206,7 +210,7 @@ impl Evaluation {
                 return Ok::<_, EvalError>(None);
             }
             let planned: &PlannedRun<'_> = &runs[index];
-            let record = run(planned, judge.as_ref(), self.limits.as_ref()).await;
+            let record = run(planned, judge.as_ref(), self.limits.as_ref(), file.as_ref()).await;
             if self.cancellation.is_cancelled() {
                 // The error may be caused by the cancellation.
                 return Ok(None);

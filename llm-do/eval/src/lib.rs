@@ -12,6 +12,7 @@ mod record;
 mod report;
 mod run;
 mod statistics;
+mod submissions;
 
 pub use self::dataset::{Arguments, Case, Dataset, DatasetError, EvaluatorSpec};
 pub use self::evaluation::{EvalError, Evaluation, Variant};

@@ -144,7 +144,7 @@ pub(super) fn runs<'a>(
 }
 
 /// Returns the inputs of a case as arguments: a value that is not an object is the value of the only argument.
-fn arguments(item: &Registered, inputs: &Value) -> Result<Value, String> {
+pub(super) fn arguments(item: &Registered, inputs: &Value) -> Result<Value, String> {
     if inputs.is_object() {
         return Ok(inputs.clone());
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use llm_do_core::base::mutex::IgnorePoison;
@@ -38,6 +38,9 @@ pub struct RunRecord {
     /// The error of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Whether that error is an abstention, [`Unsure`](llm_do_core::base::error::Unsure), which is neither right nor wrong.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsure: bool,
     /// Wall-clock time, in seconds.
     pub seconds: f64,
     /// The usage of the run.
@@ -96,9 +99,31 @@ struct RunLine {
     run: RunRecord,
 }
 
-/// The file of an evaluation, to which each finished run is appended.
+/// A line of a file: where the answer to a request of a run in a batch will be.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SubmittedLine {
+    key: String,
+    /// The key of the step of the submission.
+    step: String,
+    submitted: Value,
+}
+
+/// The file of an evaluation, to which each finished run is appended, and each submission of a request to a batch.
 #[derive(Debug)]
-pub(super) struct RunFile(Mutex<File>);
+pub(super) struct RunFile {
+    file: Mutex<File>,
+    pub(super) path: PathBuf,
+    /// The submissions of earlier processes, by the keys of the run and of the step.
+    submitted: HashMap<(String, String), Value>,
+}
+
+/// What a file has.
+#[derive(Default)]
+struct Lines {
+    runs: HashMap<String, RunRecord>,
+    submitted: HashMap<(String, String), Value>,
+}
 
 impl RunFile {
     /// Opens or creates a file, which must be neither a link nor a pipe, and returns its runs by key. An incomplete
@@ -116,51 +141,67 @@ impl RunFile {
             TryLockError::WouldBlock => io::Error::other("another evaluation uses this file"),
             TryLockError::Error(error) => error,
         })?;
-        let (runs, end) = read(&file)?;
+        let (Lines { runs, submitted }, end) = read(&file)?;
         file.set_len(end)?;
         file.seek(SeekFrom::Start(end))?;
         if end == 0 {
             make_private(&file)?;
             file.write_all(HEADER.as_bytes())?;
         }
-        Ok((Self(Mutex::new(file)), runs))
+        Ok((Self { file: Mutex::new(file), path: path.to_owned(), submitted }, runs))
+    }
+
+    /// Returns where the answer to a request will be that an earlier process submitted.
+    pub(super) fn submitted(&self, run: &str, step: &str) -> Option<&Value> {
+        self.submitted.get(&(run.to_owned(), step.to_owned()))
+    }
+
+    /// Appends where the answer to a request will be; it is on disk when this returns.
+    pub(super) fn add_submitted(&self, run: &str, step: &str, submitted: &Value) -> io::Result<()> {
+        let line = SubmittedLine { key: run.to_owned(), step: step.to_owned(), submitted: submitted.clone() };
+        self.append(&json!(line))
     }
 
     /// Appends a run; it is on disk when this returns.
     pub(super) fn add(&self, key: &str, run: &RunRecord) -> io::Result<()> {
-        let line = RunLine { key: key.to_owned(), run: run.clone() };
-        let mut text = json!(line).to_string();
+        self.append(&json!(RunLine { key: key.to_owned(), run: run.clone() }))
+    }
+
+    fn append(&self, line: &Value) -> io::Result<()> {
+        let mut text = line.to_string();
         text.push('\n');
-        let mut file = self.0.lock().ignore_poison();
+        let mut file = self.file.lock().ignore_poison();
         file.write_all(text.as_bytes())?;
         file.sync_data()
     }
 }
 
 /// Reads the complete lines of a file, and returns their end.
-fn read(file: &File) -> io::Result<(HashMap<String, RunRecord>, u64)> {
+fn read(file: &File) -> io::Result<(Lines, u64)> {
     let invalid = |number: usize, message: &str| {
         let text = format!("line {number} is not of an evaluation{message}: choose another file, or remove it");
         io::Error::new(io::ErrorKind::InvalidData, text)
     };
-    let (mut reader, mut runs, mut end) = (BufReader::new(file), HashMap::new(), 0);
+    let (mut reader, mut lines, mut end) = (BufReader::new(file), Lines::default(), 0);
     for number in 1.. {
         let mut line = Vec::new();
         let length = reader.read_until(b'\n', &mut line)?;
         if !line.ends_with(b"\n") {
             let is_torn = number > 1 || HEADER.as_bytes().starts_with(&line);
-            return if is_torn { Ok((runs, end)) } else { Err(invalid(1, "")) };
+            return if is_torn { Ok((lines, end)) } else { Err(invalid(1, "")) };
         }
         if number == 1 {
             if line != HEADER.as_bytes() {
                 return Err(invalid(1, ""));
             }
+        } else if let Ok(SubmittedLine { key, step, submitted }) = serde_json::from_slice(&line) {
+            lines.submitted.insert((key, step), submitted);
         } else {
             let parsed: RunLine =
                 serde_json::from_slice(&line).map_err(|error| invalid(number, &format!(" ({error})")))?;
-            runs.insert(parsed.key, parsed.run);
+            lines.runs.insert(parsed.key, parsed.run);
         }
         end += length as u64;
     }
-    Ok((runs, end))
+    Ok((lines, end))
 }

@@ -9,6 +9,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use llm_do_core::app::harden::{Gate, Judgment};
 use llm_do_core::base::usage::RunUsage;
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +51,11 @@ pub struct VariantSummary {
     pub name: String,
     /// The number of runs.
     pub runs: usize,
-    /// The number of runs that returned an error.
+    /// The number of runs that returned an error, without those that abstained.
     pub failed: usize,
+    /// The number of runs that abstained; they have no metrics.
+    #[serde(default)]
+    pub unsure: usize,
     /// The number of runs that finished, but that an evaluator could not judge.
     pub not_judged: usize,
     /// The metrics: first `passes`, then the findings of evaluators, in the order of their names' first appearance.
@@ -70,7 +74,7 @@ pub struct VariantSummary {
 pub struct MetricSummary {
     /// The name.
     pub name: String,
-    /// The number of runs with a value. A failed run has only a value of `passes`.
+    /// The number of runs with a value. A failed run has only a value of `passes`, one that abstained has none.
     pub runs: usize,
     /// The mean over cases; for an assertion, the share that holds; `None` for labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,6 +149,13 @@ impl Report {
     #[must_use]
     pub fn to_inspect_log(&self, variant: &str, time: jiff::Timestamp) -> Option<serde_json::Value> {
         inspect::log(self, variant, time)
+    }
+
+    /// Judges each variant by a gate: a case agrees if all its runs pass, and is abstained in if one of its runs abstained and no other failed.
+    #[must_use]
+    pub fn judge(&self, gate: &Gate) -> Vec<(String, Judgment)> {
+        let names = self.variants.iter().map(|variant| variant.name.as_str());
+        names.map(|name| (name.to_owned(), gate.judge(&build::summary_of(&self.runs, name)))).collect()
     }
 
     /// Returns the metric of a variant.

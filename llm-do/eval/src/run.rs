@@ -15,22 +15,38 @@ use super::evaluator::builtin::Prepared;
 use super::evaluator::{CalledTool, EvaluatorContext, Finding, Findings, Scalar};
 use super::judge::Judge;
 use super::plan::{Action, PlannedEvaluator, PlannedRun};
-use super::record::{EvaluatorFailure, NamedFinding, RunRecord};
+use super::record::{EvaluatorFailure, NamedFinding, RunFile, RunRecord};
+use super::submissions::Submissions;
 
 /// Runs one case and its evaluators. Errors of both are part of the record.
-pub(super) async fn run(planned: &PlannedRun<'_>, judge: Option<&Judge>, limits: Option<&Limits>) -> RunRecord {
-    let running = run_and_evaluate(planned, judge, limits);
+///
+/// In a resumable evaluation in batches, `file` has where the answers of its requests will be.
+pub(super) async fn run(
+    planned: &PlannedRun<'_>,
+    judge: Option<&Judge>,
+    limits: Option<&Limits>,
+    file: Option<&Arc<RunFile>>,
+) -> RunRecord {
+    let running = run_and_evaluate(planned, judge, limits, file);
     #[cfg(feature = "tracing")]
     let running = tracing::Instrument::instrument(running, span(planned));
     running.await
 }
 
-async fn run_and_evaluate(planned: &PlannedRun<'_>, judge: Option<&Judge>, limits: Option<&Limits>) -> RunRecord {
+async fn run_and_evaluate(
+    planned: &PlannedRun<'_>,
+    judge: Option<&Judge>,
+    limits: Option<&Limits>,
+    file: Option<&Arc<RunFile>>,
+) -> RunRecord {
     let calls = Arc::new(CallCollector::default());
     let mut start = planned.variant.runtime.start_named(&planned.variant.tool, planned.arguments.clone());
     start = start.shared_sink(Arc::clone(&calls) as _);
     if let Some(limits) = limits {
         start = start.limits(limits.clone());
+    }
+    if let Some(file) = file.filter(|_| planned.variant.runtime.is_batch()) {
+        start = start.journal(Submissions { run: planned.key.clone(), file: Arc::clone(file) });
     }
     let handle = start.handle();
     let began = Instant::now();
@@ -44,6 +60,7 @@ async fn run_and_evaluate(planned: &PlannedRun<'_>, judge: Option<&Judge>, limit
         expected_output: planned.case.case.expected_output.clone(),
         output: None,
         error: None,
+        unsure: false,
         seconds: duration.as_secs_f64(),
         usage: handle.usage(),
         judge_usage: RunUsage::default(),
@@ -52,7 +69,10 @@ async fn run_and_evaluate(planned: &PlannedRun<'_>, judge: Option<&Judge>, limit
     };
     match result {
         Ok(output) => evaluate(planned, &output, duration, &calls.take(), judge, &mut record).await,
-        Err(error) => record.error = Some(chain(&error)),
+        Err(error) => {
+            record.unsure = error.is_unsure();
+            record.error = Some(chain(&error));
+        }
     }
     report(planned, &record);
     record

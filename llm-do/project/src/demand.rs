@@ -125,7 +125,7 @@ impl Project {
     }
 
     fn of_root(&self) -> Option<Demand> {
-        let has_items = !(self.workers.is_empty() && self.aliases.is_empty() && self.scripts.is_empty());
+        let has_items = self.has_tools() || !self.workers.is_empty();
         let text = root_demand(&self.root).filter(|_| has_items)?;
         Some(Demand::new(Kind::Root, "", format!("its tools work on the files of {text}")))
     }

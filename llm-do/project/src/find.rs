@@ -6,7 +6,7 @@ use llm_do_core::declare::worker_file::EXTENSIONS;
 use walkdir::WalkDir;
 
 use super::report::{Report, shown};
-use super::{script, skills};
+use super::{learned, script, skills};
 
 /// The extension of tool files.
 const TOOL: &str = "tool";
@@ -26,6 +26,7 @@ pub(super) struct Files {
     pub(super) workers: Vec<PathBuf>,
     pub(super) tools: Vec<PathBuf>,
     pub(super) scripts: Vec<PathBuf>,
+    pub(super) learned: Vec<PathBuf>,
     pub(super) subagents: Vec<PathBuf>,
     /// The folders of skills.
     pub(super) skills: Vec<PathBuf>,
@@ -45,6 +46,8 @@ pub(super) fn find(root: &Path, report: &mut Report) -> Files {
             files.tools.push(path);
         } else if extension == script::EXTENSION && path.parent() != Some(root) && !script::is_helper(&path) {
             files.scripts.push(path);
+        } else if learned::is_learned(&path) && path.parent() != Some(root) {
+            files.learned.push(path);
         }
     }
     let mut subagents = Vec::new();

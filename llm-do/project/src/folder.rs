@@ -108,11 +108,16 @@ impl Folder {
 
     /// Returns the text of a file, which counts as this kind.
     pub(super) fn text_of(&self, path: &Path, texts: Texts) -> io::Result<String> {
+        self.text_up_to(path, texts, MAX_SIZE)
+    }
+
+    /// Returns the text of a file of at most some bytes, which counts as this kind.
+    pub(super) fn text_up_to(&self, path: &Path, texts: Texts, max: usize) -> io::Result<String> {
         let inside = self.inside(path)?;
         let mut bytes = Vec::new();
-        open_file(&self.dir, &inside)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
-        if bytes.len() > MAX_SIZE {
-            return Err(io::Error::other(too_large()));
+        open_file(&self.dir, &inside)?.take(max as u64 + 1).read_to_end(&mut bytes)?;
+        if bytes.len() > max {
+            return Err(io::Error::other(format!("the file is too large: the limit is {max} bytes")));
         }
         self.count_text(bytes.len(), texts)?;
         self.read.borrow_mut().insert(digest_key(&inside), Digest::new(&bytes));

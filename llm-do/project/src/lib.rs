@@ -7,6 +7,7 @@ mod find;
 mod folder;
 mod front_matter;
 mod json;
+mod learned;
 mod manifest;
 mod mcp;
 mod policy;
@@ -34,6 +35,7 @@ use serde_json::Value;
 pub use self::demand::{Demand, Kind, of_worker, root_demand};
 pub use self::digest::{Digest, Digests};
 pub use self::folder::{Folder, check_kind, digest_key, open_file};
+use self::learned::LearnedFile;
 pub use self::manifest::expanded;
 #[cfg(feature = "mcp")]
 pub use self::mcp::LogIn;
@@ -60,6 +62,7 @@ pub struct Project {
     workers: Vec<(WorkerSpec, Origin)>,
     aliases: Vec<(Alias, Origin)>,
     scripts: Vec<(ScriptFile, Origin)>,
+    learned: Vec<(LearnedFile, Origin)>,
     skills: Vec<Arc<Skill>>,
     /// The skills that each worker lists, if any.
     chosen_skills: Chosen,
@@ -122,7 +125,8 @@ impl Project {
         let worker = self.workers.iter().find(|(spec, _)| spec.name() == name).map(|(_, origin)| origin);
         let alias = || self.aliases.iter().find(|(alias, _)| alias.name == name).map(|(_, origin)| origin);
         let script = || self.scripts.iter().find(|(script, _)| script.name == name).map(|(_, origin)| origin);
-        worker.or_else(alias).or_else(script).map(ToString::to_string)
+        let learned = || self.learned.iter().find(|(learned, _)| learned.name == name).map(|(_, origin)| origin);
+        worker.or_else(alias).or_else(script).or_else(learned).map(ToString::to_string)
     }
 
     /// Returns the names of its workers, of all formats.
@@ -141,7 +145,11 @@ impl Project {
     #[doc(hidden)]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entry.is_none() && self.workers.is_empty() && self.aliases.is_empty() && self.scripts.is_empty()
+        self.entry.is_none() && self.workers.is_empty() && !self.has_tools()
+    }
+
+    fn has_tools(&self) -> bool {
+        !(self.aliases.is_empty() && self.scripts.is_empty() && self.learned.is_empty())
     }
 
     /// Returns whether [`open`](Self::open) reads a path.
@@ -231,6 +239,7 @@ impl WithProject for RuntimeBuilder {
             workers,
             aliases,
             scripts,
+            learned,
             skills,
             chosen_skills,
             policy,
@@ -244,7 +253,7 @@ impl WithProject for RuntimeBuilder {
             self = self.tool(skills::tool(skills, chosen_skills));
         }
         self = self.with_files(workers, aliases).leaving_out(left_out);
-        self = script::add(self, scripts).project_root(root).working_in_project();
+        self = learned::add(script::add(self, scripts), learned).project_root(root).working_in_project();
         self = self.fallback_policy(policy);
         if let Some((mode, _)) = mode {
             self = self.fallback_mode(mode);

@@ -37,6 +37,8 @@ pub(super) struct Manifest {
     pub(super) policy_file: Option<Located<String>>,
     /// The worker files; `None` if they are found by convention.
     pub(super) worker_files: Option<Vec<Located<String>>>,
+    /// The scripts outside of the folders in which they are found by convention.
+    pub(super) scripts: Vec<Located<String>>,
     pub(super) takes_input: Option<bool>,
     /// The names of the items that are offered to clients.
     pub(super) exposed: Vec<String>,
@@ -101,7 +103,10 @@ impl ManifestReader<'_> {
             "agent_files" => {
                 self.manifest.worker_files = self.reader("agent_files").strings(node).map(|list| list.value);
             }
-            "python_files" => self.python_files(node),
+            "python_files" => {
+                let files = self.reader("python_files").strings(node).map(|list| list.value);
+                self.manifest.scripts = files.unwrap_or_default();
+            }
             "allow_cli_input" => self.manifest.takes_input = self.reader("allow_cli_input").flag(&node),
             "generated_agents_dir" => self.store(node),
             "mcp" => self.mcp(node),
@@ -153,13 +158,6 @@ impl ManifestReader<'_> {
             // Reported above.
             _ => return,
         };
-        if is_function && name.value.contains(".py") {
-            let message = format!(
-                "`entry.function`: `{}` is a Python function, which cannot run here; name a linked entry or tool, or a worker as `agent`",
-                name.value
-            );
-            return self.fault(name.place, message);
-        }
         self.manifest.entry = Some(EntryKey { name, is_function, arguments });
     }
 
@@ -168,17 +166,6 @@ impl ManifestReader<'_> {
             Content::String(_) => self.manifest.policy_file = self.reader("policy").string(node),
             Content::Map(_) => self.manifest.policy = policy::from_node(&node, self.path, "policy", &mut self.faults),
             _ => drop(self.reader("policy").wrong::<()>("a map of rules, or the path of a file with one", &node)),
-        }
-    }
-
-    fn python_files(&mut self, node: Node) {
-        let Some(files) = self.reader("python_files").strings(node) else { return };
-        for file in files.value {
-            let message = format!(
-                "`python_files`: `{}` cannot run here; write its functions as Rust tools, and link them",
-                file.value
-            );
-            self.fault(file.place, message);
         }
     }
 

@@ -74,9 +74,8 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
             }
             Content::Map(parts) if kind.name == "flow" => {
                 for (_, names) in parts {
-                    let Content::Map(names) = &names.content else { continue };
-                    for (name, _) in names {
-                        policy.place_flow(&name.name, at(name.place));
+                    for (name, place) in named(names) {
+                        policy.place_flow(name, at(place));
                     }
                 }
             }
@@ -91,6 +90,22 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
         }
     }
     policy
+}
+
+/// Lists the names in a map or a list, with their places.
+fn named(names: &Node) -> Vec<(&str, Place)> {
+    match &names.content {
+        Content::Map(names) => names.iter().map(|(name, _)| (name.name.as_str(), name.place)).collect(),
+        Content::List(names) => names.iter().filter_map(text_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn text_of(node: &Node) -> Option<(&str, Place)> {
+    match &node.content {
+        Content::String(text) => Some((text.as_str(), node.place)),
+        _ => None,
+    }
 }
 
 /// Returns the place of the innermost value on the route.

@@ -22,7 +22,7 @@ use super::manifest::{EntryKey, Manifest};
 use super::report::shown;
 use super::skills::{READ_SKILL, Skill, catalogue};
 use super::tool_file::{self, ToolFile};
-use super::{Project, Report, manifest, mcp, policy, script};
+use super::{Project, Report, learned, manifest, mcp, policy, script};
 
 /// The name of the manifest.
 pub(super) const MANIFEST: &str = "project.json";
@@ -30,6 +30,8 @@ const AGENTS_MD: &str = "AGENTS.md";
 const MCP: &str = ".mcp.json";
 /// The file name, without the extension, of the worker that is the entry.
 const MAIN: &str = "main";
+/// The script that is the entry.
+const MAIN_SCRIPT: &str = "tools/main.py";
 
 /// Reads the project at `path`: its folder, its manifest, or a single worker file.
 pub(super) fn project(path: &Path, report: &mut Report) -> Project {
@@ -78,7 +80,9 @@ fn contents(path: &Path, root: &Path, manifest: Option<PathBuf>, report: &mut Re
     reader.read_skills(&found);
     reader.servers();
     let main = reader.workers(&found, given.as_ref());
-    reader.scripts(&found);
+    reader.scripts(&found, given.as_ref());
+    reader.learned(&found);
+    let main = reader.by_convention(main, given.is_some());
     reader.subagents(&found);
     reader.finish(given, main);
 }
@@ -135,11 +139,11 @@ impl<'a> ProjectReader<'a> {
         }
     }
 
-    /// Reads worker files and tool files; returns the worker that is the entry by convention.
+    /// Reads worker files and tool files; returns the worker of the file `main`.
     fn workers(&mut self, files: &Files, manifest: Option<&Manifest>) -> Option<String> {
         let listed = manifest.and_then(|manifest| manifest.worker_files.as_ref());
         let workers = match listed {
-            Some(listed) => self.listed(listed),
+            Some(listed) => self.existing("agent_files", listed),
             None => files.workers.clone(),
         };
         let mut main = None;
@@ -149,16 +153,44 @@ impl<'a> ProjectReader<'a> {
                 main = Some(name);
             }
         }
-        match (main, self.project.workers.as_slice()) {
-            (None, [(only, _)]) => Some(only.name().to_owned()),
-            (main, _) => main,
-        }
+        main
     }
 
-    /// Reads the scripts that no tool file names.
-    fn scripts(&mut self, files: &Files) {
-        for path in &files.scripts {
-            if self.project.scripts.iter().any(|(script, _)| script.path == *path) {
+    /// Returns the entry by convention: the worker of the file `main`, the script `tools/main.py`, or the only worker.
+    fn by_convention(&mut self, worker: Option<String>, is_named: bool) -> Option<String> {
+        let path = self.root.join(MAIN_SCRIPT);
+        let script = self.script_of(&path).map(str::to_owned);
+        if let (Some(worker), Some(_), false) = (&worker, &script, is_named) {
+            let message = format!(
+                "this script and the worker `{worker}` of the file `{MAIN}` are both the entry; name one in `{MANIFEST}`, or rename a file"
+            );
+            self.report.fault(&path, Place::line(1), message);
+        }
+        let only = match self.project.workers.as_slice() {
+            [(only, _)] => Some(only.name().to_owned()),
+            _ => None,
+        };
+        worker.or(script).or(only)
+    }
+
+    /// Returns the name of the script of a file.
+    fn script_of(&self, path: &Path) -> Option<&str> {
+        self.project.scripts.iter().find(|(script, _)| script.path == path).map(|(script, _)| script.name.as_str())
+    }
+
+    /// Returns the name of the script that the path of a function names, such as `tools/main.py:main`.
+    fn script_of_function(&self, function: &str) -> Option<&str> {
+        let (file, function) = function.split_once(':')?;
+        let path = self.root.join(file);
+        self.script_of(&path).filter(|_| path.file_stem().is_some_and(|stem| stem == function))
+    }
+
+    /// Reads the scripts that no tool file names: those that are found, and those that the manifest lists.
+    fn scripts(&mut self, files: &Files, manifest: Option<&Manifest>) {
+        let listed = manifest.map(|manifest| manifest.scripts.as_slice()).unwrap_or_default();
+        let listed = self.existing("python_files", listed);
+        for path in files.scripts.iter().chain(&listed) {
+            if self.script_of(path).is_some() {
                 continue;
             }
             if let Some(read) = script::read(path, self.report) {
@@ -167,15 +199,27 @@ impl<'a> ProjectReader<'a> {
         }
     }
 
-    /// Returns the paths of the worker files that the manifest lists.
-    fn listed(&mut self, listed: &[Located<String>]) -> Vec<PathBuf> {
+    /// Reads the learned files that no tool file names.
+    fn learned(&mut self, files: &Files) {
+        for path in &files.learned {
+            if self.project.learned.iter().any(|(learned, _)| learned.path == *path) {
+                continue;
+            }
+            if let Some(read) = learned::read(path, self.report) {
+                self.project.learned.push(read);
+            }
+        }
+    }
+
+    /// Returns the paths of the files that a key of the manifest lists.
+    fn existing(&mut self, key: &str, listed: &[Located<String>]) -> Vec<PathBuf> {
         let mut paths = Vec::new();
         for Located { place, value } in listed {
             let path = self.root.join(value);
             if path.is_file() {
                 paths.push(path);
             } else {
-                let message = format!("`agent_files`: no file `{value}` ({})", path.display());
+                let message = format!("`{key}`: no file `{value}` ({})", path.display());
                 self.report.fault(self.path, *place, message);
             }
         }
@@ -192,6 +236,10 @@ impl<'a> ProjectReader<'a> {
                     return None;
                 }
                 ToolFile::Worker(read) => *read,
+                ToolFile::Learned(learned, origin) => {
+                    self.project.learned.push((*learned, origin));
+                    return None;
+                }
                 ToolFile::Script(script, origin) => {
                     self.project.scripts.push((*script, origin));
                     return None;
@@ -264,7 +312,7 @@ impl<'a> ProjectReader<'a> {
         self.project.entry = main;
         self.project.skills = std::mem::take(&mut self.skills);
         let Some(manifest) = manifest else { return };
-        let Manifest { entry, runtime, policy, policy_file, worker_files: _, takes_input, exposed, store } = manifest;
+        let Manifest { entry, runtime, policy, policy_file, takes_input, exposed, store, .. } = manifest;
         if let Some(entry) = entry {
             self.entry(entry);
         }
@@ -308,9 +356,14 @@ impl<'a> ProjectReader<'a> {
         if let Some((_, registered)) = self.renamed.iter().find(|(given, _)| *given == name.value) {
             name.value.clone_from(registered);
         }
+        if let Some(script) = self.script_of_function(&name.value).filter(|_| is_function) {
+            name.value = script.to_owned();
+        }
         let of_files = self.project.workers.iter().map(|(spec, _)| spec.name());
+        let scripts = self.project.scripts.iter().map(|(script, _)| script.name.as_str());
         let linked = linked_items().map(|def| def.name);
-        let known: Vec<_> = if is_function { linked.collect() } else { of_files.chain(linked).collect() };
+        let known: Vec<_> =
+            if is_function { scripts.chain(linked).collect() } else { of_files.chain(linked).collect() };
         if known.contains(&name.value.as_str()) {
             self.check_arguments(&name, arguments.as_ref());
             let place = format!("{}:{}", shown(self.path).display(), name.place.line);
@@ -327,6 +380,12 @@ impl<'a> ProjectReader<'a> {
             format!("; workers: {}", workers.join(", "))
         } else {
             near
+        };
+        let hint = if is_function && name.value.contains(".py") {
+            "; of a Python file, list it in `python_files`, and give the function its name, such as `main.py:main`"
+                .to_owned()
+        } else {
+            hint
         };
         // Faults of the worker files may be the reason that its name is unknown.
         if self.report.faults.is_empty() {

@@ -203,6 +203,15 @@ impl Report {
         }
     }
 
+    /// Returns the text of a file that was learned, which may be longer than a worker file.
+    #[cfg(feature = "learn")]
+    pub(super) fn learned_text(&self, path: &Path) -> std::io::Result<String> {
+        match &self.folder {
+            Some(folder) => folder.text_up_to(path, self.texts(), llm_do_learn::MAX_FILE),
+            None => llm_do_core::declare::worker_file::text_of(path),
+        }
+    }
+
     /// Returns whether a file of another program is being read.
     pub(super) fn is_external(&self) -> bool {
         self.foreign.is_some()

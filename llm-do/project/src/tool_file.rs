@@ -15,6 +15,7 @@ use llm_do_worker_file::{
 use serde_json::{Map, Value};
 
 use super::Report;
+use super::learned::{self, LearnedFile};
 use super::report::shown;
 use super::script::{self, ScriptFile};
 
@@ -22,7 +23,7 @@ const DOCUMENTATION: &str = "see the documentation of `llm_do::project`";
 const KEYS: [&str; 6] = ["type", "name", "function", "description", "arguments", "approval"];
 /// The line before and after the front matter.
 const FENCE: &str = "---";
-const TYPES: [&str; 3] = ["function", "agent", "script"];
+const TYPES: [&str; 4] = ["function", "agent", "script", "learned"];
 
 /// The definition in a tool file.
 #[derive(Debug)]
@@ -30,6 +31,7 @@ pub(super) enum ToolFile {
     Alias(Box<Alias>, Origin),
     Worker(Box<ReadWorker>),
     Script(Box<ScriptFile>, Origin),
+    Learned(Box<LearnedFile>, Origin),
 }
 
 /// Reads a tool file.
@@ -60,7 +62,10 @@ fn parse(
         return None;
     };
     let Some(position) = entries.iter().position(|(key, _)| key.name == "type") else {
-        faults.push(Fault::new(top, "missing `type`: add `type: function`, `type: agent` or `type: script`"));
+        faults.push(Fault::new(
+            top,
+            "missing `type`: add `type: function`, `type: agent`, `type: script` or `type: learned`",
+        ));
         return None;
     };
     let (key, kind) = &entries[position];
@@ -91,9 +96,17 @@ fn parse(
             tools.extend::<Vec<_>>(lines);
             Some(ToolFile::Script(Box::new(script), Origin::File(LoadedFile::new(shown(path).to_owned(), tools))))
         }
+        "learned" => {
+            if let Some(text) = instructions {
+                faults.push(Fault::new(text.place, "a tool of `type: learned` has no instructions; remove the text"));
+            }
+            let lines = entries.iter().map(|(key, _)| (key.name.clone(), key.place.line)).collect();
+            let learned = learned::of_tool_file(path, entries, report, faults)?;
+            Some(ToolFile::Learned(Box::new(learned), Origin::File(LoadedFile::new(shown(path).to_owned(), lines))))
+        }
         other => {
             let message = format!(
-                "`type`: expected `function`, `agent` or `script`, found `{other}`{}",
+                "`type`: expected `function`, `agent`, `script` or `learned`, found `{other}`{}",
                 did_you_mean(other, TYPES)
             );
             faults.push(Fault::new(kind.place, message));

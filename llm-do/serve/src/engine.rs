@@ -6,6 +6,7 @@ mod ended;
 #[cfg(feature = "restate")]
 mod follow;
 mod messages;
+mod partials;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use tokio_util::task::TaskTracker;
 
 use self::active::ActiveRuns;
 pub(super) use self::ended::EndedRuns;
+pub(super) use self::partials::Arrived;
 use super::access::Client;
 use super::health::Health;
 use super::http::Streams;

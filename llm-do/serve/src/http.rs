@@ -56,6 +56,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/chats/{id}", get(chats::one))
         .route("/chats/{id}/messages", post(chats::send))
         .route("/entries", get(status::entries))
+        .route("/hybrids", get(status::hybrids))
         .route("/metrics", get(status::metrics))
         .route_layer(from_fn_with_state(Arc::clone(&gate), gate::authenticate))
         // These need no token: they contain no data of a run, or verify a signature.

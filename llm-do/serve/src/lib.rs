@@ -278,10 +278,11 @@ impl Service {
         self.check()?;
         let (path, clock) = (path.as_ref().to_owned(), Arc::clone(&self.options.clock));
         let owner = format!("{}-{}", std::process::id(), Uuid::new_v4());
-        let name = owner.clone();
+        let (name, runtime) = (owner.clone(), self.runtime.clone());
         let opened = tokio::task::spawn_blocking(move || {
             let database = Database::open(&path)?;
             let journal = SqliteJournal::on(database.clone())?.with_clock(clock);
+            runtime.keep_evidence_in(database.clone())?;
             // If this fails, only claims show which processes run.
             let presence = Presence::announce(&path, &name).ok();
             Ok::<_, BoxError>((journal, Store::new(database)?, presence))

@@ -127,7 +127,7 @@ const OPERATIONS: &[Operation] = &[
         ..get(
             "/runs/{id}/events",
             "watch_run",
-            "Streams events (`event`) and states (`state`) until the run has finished.",
+            "Streams events (`event`), states (`state`) and the result while it is written (`partial`) until the run has finished.",
             Role::Watch,
             "",
         )
@@ -191,6 +191,13 @@ const OPERATIONS: &[Operation] = &[
         "Lists what can be started, with the schemas of arguments.",
         Role::Watch,
         "EntryList",
+    ),
+    get(
+        "/hybrids",
+        "list_hybrids",
+        "Lists the hybrids with a guarantee: what their comparisons show, and what code answered and saved.",
+        Role::Administer,
+        "HybridList",
     ),
     Operation {
         answer: OperationAnswer::Text("application/openmetrics-text"),

@@ -2,16 +2,22 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use llm_do_core::base::error::BoxError;
+use llm_do_core::observe::database::Database;
 use llm_do_core::observe::journal::{Settlement, SqliteJournal};
-use llm_do_core::plane::dispatch::unknown_calls;
+use llm_do_core::plane::dispatch::{fresh_id, unknown_calls};
+use llm_do_core::plane::mailbox::{RunMessage, SendError};
 use serde_json::Value;
 
 use super::engine::settle;
 use super::http::{self, RunListQuery};
-use super::store::StoreFile;
+use super::store::{MAX_MESSAGES, MessageInserted, NewMessage, Store, StoreFile};
 
-/// The file of a service, which may be running or not. Only [`settle`](Self::settle) writes.
+/// The client of messages that are sent by way of the file.
+const CLIENT: &str = "command line";
+
+/// The file of a service, which may be running or not. Only [`settle`](Self::settle) and [`send`](Self::send) write.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct RunFile(StoreFile);
@@ -77,5 +83,32 @@ impl RunFile {
         }
         let journal = SqliteJournal::open(path)?;
         Ok(settle(&journal, id, step, settlement).await?)
+    }
+
+    /// Sends a message to an unfinished run, like `POST /runs/ID/messages`; this writes to the file at `path`, where the process that
+    /// drives the run finds it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run is unknown or has ended, if the message is empty, or if the file cannot be written.
+    pub async fn send(&self, path: &Path, id: &str, message: RunMessage) -> Result<(), BoxError> {
+        let run = self.0.run(id, 1)?.ok_or_else(|| format!("unknown run `{id}`"))?.0;
+        if message.text().trim().is_empty() {
+            return Err(SendError::Empty.into());
+        }
+        let store = Store::new(Database::open(path)?)?;
+        let new = NewMessage {
+            run: run.id,
+            tenant: run.tenant.into(),
+            client: CLIENT.into(),
+            idempotency_key: None,
+            message: message.with_id(fresh_id()),
+            now: Timestamp::now(),
+        };
+        match store.insert_message(new).await? {
+            MessageInserted::New(_) | MessageInserted::Existing => Ok(()),
+            MessageInserted::Finished => Err(SendError::Ended.into()),
+            MessageInserted::Full => Err(format!("limit reached: at most {MAX_MESSAGES} messages to a run").into()),
+        }
     }
 }

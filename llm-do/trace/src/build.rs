@@ -40,7 +40,7 @@ impl Builder {
                     call.remark("in the background".to_owned());
                 }
             }
-            EventKind::CallFinished { outcome, attachments, note, elapsed_ms, replayed } => {
+            EventKind::CallFinished { outcome, labels, attachments, note, elapsed_ms, replayed } => {
                 if call.finish(event.time, *elapsed_ms, *replayed) {
                     return;
                 }
@@ -48,7 +48,7 @@ impl Builder {
                     Ok(value) => Ending::Result(value.value().into_owned()),
                     Err(error) => Ending::Error(error.to_owned()),
                 };
-                (call.attachments, call.note) = (attachments.clone(), note.clone());
+                (call.labels, call.attachments, call.note) = (*labels, attachments.clone(), note.clone());
             }
             EventKind::CallRefused { by, error, arguments } => {
                 call.by = Some(*by);
@@ -74,6 +74,7 @@ impl Builder {
             EventKind::SettingWarning { setting, message, .. } => {
                 call.remark(format!("setting `{setting}`: {message}"));
             }
+            EventKind::Endorsed { value, reason } => call.remark(format!("endorsed {value}: {reason}")),
             EventKind::Guarded { guard, hook, action, reason } => {
                 let done = if *action == GuardAction::Refused { "refused" } else { "changed" };
                 let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();

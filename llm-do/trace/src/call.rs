@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use llm_do_core::observe::event::{ApprovalScope, ArgumentOrigin, Caller, DecidedBy, ItemKind, RuleSource};
+use llm_do_core::observe::event::{ApprovalScope, ArgumentOrigin, Caller, DecidedBy, ItemKind, Labels, RuleSource};
 use llm_do_core::plane::approval::RefusedEdit;
 use serde::Serialize;
 use serde_json::Value;
@@ -35,6 +35,8 @@ pub(super) struct Call {
     pub(super) ending: Ending,
     /// Whether the log has an end of the call that was not replayed.
     pub(super) has_end: bool,
+    /// Whose text its result may carry, and whether it is private.
+    pub(super) labels: Labels,
     pub(super) note: Option<String>,
     pub(super) attachments: Vec<String>,
     /// Whether the log has only a replay of the call.
@@ -176,6 +178,7 @@ impl Call {
             work: Work::new(at, attempt),
             ending: Ending::Unfinished,
             has_end: false,
+            labels: Labels::default(),
             note: None,
             attachments: Vec::new(),
             is_replayed: false,

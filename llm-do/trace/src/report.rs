@@ -1,6 +1,6 @@
 //! The tree as JSON.
 
-use llm_do_core::observe::event::{Caller, ItemKind};
+use llm_do_core::observe::event::{Caller, ItemKind, Labels};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -45,6 +45,8 @@ struct Fields<'a> {
     result: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    #[serde(flatten)]
+    labels: Labels,
     /// The plan of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     planned: Option<&'a str>,
@@ -89,6 +91,7 @@ impl<'a> Fields<'a> {
                 _ => None,
             },
             error: call.error(),
+            labels: call.labels,
             planned: match &call.ending {
                 Ending::Planned(text) => Some(text),
                 _ => None,

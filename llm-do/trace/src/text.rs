@@ -6,7 +6,7 @@ mod line;
 use std::fmt::Write;
 
 use llm_do_core::base::printable::printable_line;
-use llm_do_core::observe::event::{DecidedBy, ItemKind, RuleSource};
+use llm_do_core::observe::event::{ArgumentOrigin, DecidedBy, ItemKind, RuleSource};
 use llm_do_core::plane::approval::RefusedEdit;
 
 pub use self::changes::changes;
@@ -134,8 +134,9 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
     let mut lines = Vec::new();
     for decision in &call.approvals {
         lines.extend(decision.refused_edits.iter().map(|edit| ("?", refused(edit), Some(YELLOW))));
-        let foreign = decision.origins.iter().filter(|found| !found.origin.is_own());
-        lines.extend(foreign.map(|found| ("?", format!("{}: {}", found.argument, found.origin), Some(YELLOW))));
+        let foreign = decision.origins.iter().filter(|found| !found.origin.is_own() || !found.labels().is_default());
+        let line = |found: &ArgumentOrigin| format!("{}: {}{}", found.argument, found.origin, found.labels().remark());
+        lines.extend(foreign.map(|found| ("?", line(found), Some(YELLOW))));
         lines.extend(approval(decision));
     }
     for question in &call.questions {
@@ -148,6 +149,9 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
     lines.extend(call.retries.iter().map(|reason| ("↻", format!("asked the model again: {reason}"), Some(YELLOW))));
     lines.extend(call.remarks.iter().map(|remark| ("·", remark.clone(), Some(DIM))));
     lines.extend(call.note.iter().map(|note| ("·", format!("note: {note}"), Some(DIM))));
+    if !call.labels.is_default() {
+        lines.push(("·", format!("the result is {}", call.labels.words()), Some(DIM)));
+    }
     if call.is_replayed {
         lines.push(("·", "from the journal".to_owned(), Some(DIM)));
     }

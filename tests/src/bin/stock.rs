@@ -1,7 +1,7 @@
 //! The program `llm-do`, with a model for tests: `echo:model`.
 //!
-//! The model answers with the text that it gets. A text `call TOOL ARGUMENTS` makes it call the tool first; one that begins with `wait `
-//! is answered after three seconds, and one that begins with `hang ` never.
+//! The model answers with the text that it gets. A text `call TOOL ARGUMENTS` makes it call the tool first; one that begins with `wait `,
+//! which may be before `call`, is answered after three seconds, and one that begins with `hang ` never.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,7 +58,8 @@ fn answer(request: Request<'_>) -> Response {
 }
 
 fn of_user(text: &str, count: usize) -> ResponsePart {
-    let call = text.strip_prefix("call ").and_then(|call| call.split_once(' '));
+    let call = text.strip_prefix("wait ").unwrap_or(text).strip_prefix("call ");
+    let call = call.and_then(|call| call.split_once(' '));
     match call {
         Some((tool, arguments)) => ResponsePart::ToolCall(ToolCall::new("1", tool, arguments)),
         None => text_part(format!("echo {count}: {text}")),

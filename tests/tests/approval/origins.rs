@@ -85,7 +85,7 @@ async fn the_approver_sees_that_a_value_is_from_a_result_and_not_in_the_request(
     assert_eq!(asked.origin_line().as_deref(), Some(LINE));
     let origins = &asked.origins;
     assert!(origins.of("euros").all(|origin| *origin == ValueOrigin::User), "{origins:?}");
-    assert!(origins.of("speed").all(|origin| *origin == ValueOrigin::Default), "{origins:?}");
+    assert!(origins.of("speed").all(|origin| *origin == ValueOrigin::ArgumentDefault), "{origins:?}");
     assert_eq!(origins.root_call().unwrap().arguments["input"], request().input);
     let read: Vec<_> = origins.read().map(|read| (&*read.tool, &*read.summary)).collect();
     assert_eq!(read, [("read_invoice", "read_invoice(file=\"invoice.txt\")")]);

@@ -636,8 +636,15 @@ fn harden_prints_each_case_and_exits_with_1_unless_all_agree() {
     let (_folder, _, journal) = journal();
     greetings(&journal, &["Ann", "Bob", "Eve"]);
     let [ann, bob, eve] = ["Ann", "Bob", "Eve"].map(|name| format!("{journal}-{name}"));
-    let output = app(&["harden", "greet", "--tool", "greet_by_rule", "--journal", &ann, &ann]);
-    let expected = "agrees        {\"input\":\"Ann\"} (2 times)\n1 of 1 agree (100 %)\n";
+    let one = ["harden", "greet", "--tool", "greet_by_rule", "--journal", &ann, &ann];
+    let output = app(&one);
+    assert_eq!(output.status.code(), Some(1), "one case is too few");
+    let expected = "error: `greet_by_rule` is refused: too few cases: 1 of 1 answers agree, which shows at least 5 % with 95 % \
+                    confidence, less than 95 %; needs at least 59 answers\n";
+    assert_eq!(stderr(&output), expected);
+    let output = app(&[&one[..], &["--agreement", "0.04"]].concat());
+    let expected = "agrees        {\"input\":\"Ann\"} (2 times)\n1 of 1 agree (100 %)\naccepted: it answers 1 of 1 cases (100 %), and where \
+                    it answers, at least 5 % agree with 95 % confidence (the gate: 30 % and 4 %)\n";
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), expected), "{}", stderr(&output));
 
     let all = ["harden", "greet", "--tool", "greet_by_rule", "--journal", &ann, &bob, "--journal", &eve];
@@ -651,9 +658,11 @@ failed        {"input":"Eve"}
     worker    "Hello!"
     candidate `greet_by_rule` failed: who is that?
 1 of 3 agree (33 %)
+refused: it answers 3 of 3 cases (100 %), and where it answers, at least 1.6 % agree with 95 % confidence (the gate: 30 % and 95 %)
 "#;
     assert_eq!(stdout(&output), expected);
-    let expected = "error: `greet_by_rule` does not agree with `greet` in 2 of 3 cases\n";
+    let expected = "error: `greet_by_rule` is refused: it disagrees too often: 1 of 3 answers agree, which shows at least 1.6 % with 95 % \
+                    confidence, less than 95 %\n";
     assert_eq!(stderr(&output), expected);
 
     let output = app(&[&all[..], &["--json"]].concat());
@@ -663,7 +672,30 @@ failed        {"input":"Eve"}
         "worker": { "result": "Hello!" }, "candidate": { "result": "Good day, Bob, who likes it formal." },
     });
     assert_eq!((lines.len(), &lines[1]), (4, &differs));
-    assert_eq!(lines[3], serde_json::json!({ "agree": 1, "of": 3, "worker_failed": 0 }));
+    assert_eq!((&lines[3]["agree"], &lines[3]["of"], &lines[3]["worker_failed"]), (&1.into(), &3.into(), &0.into()));
+    assert_eq!((&lines[3]["gate"]["needed"], &lines[3]["gate"]["answered"]), (&124.into(), &3.into()));
+}
+
+#[test]
+fn evidence_of_a_guarantee_is_kept_between_runs_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("evidence.json");
+    let file = path.to_str().unwrap();
+    let status = ["harden", "--status", "--journal", file];
+    fails(&status, 2, "the file does not exist");
+    let hybrid = ["--hybrid", "greet=greet_by_rule", "--guarantee", "greet=0.1@0.9", "--evidence", file];
+    for name in ["Ann", "Bob", "Cid"] {
+        let output = app(&[&["run", "--tool", "greet"][..], &hybrid, &[name]].concat());
+        assert_eq!(stdout(&output), "Hello!\n", "{}", stderr(&output));
+    }
+    let shown = stdout(&app(&status));
+    let row = shown.lines().nth(1).unwrap_or_default();
+    assert!(row.starts_with("greet   greet_by_rule  worker"), "{shown}");
+    assert!(row.contains("0 of 3 (0 %)") && row.contains("10 % at 90 %") && row.contains("1 of 3"), "{shown}");
+    let json: Value = serde_json::from_str(&stdout(&app(&[&status[..], &["--json"]].concat()))).unwrap();
+    assert_eq!((&json["holds"], &json["comparisons"]), (&false.into(), &3.into()));
+    fails(&["run", "--tool", "greet", "--guarantee", "greet=2", "Ann"], 2, "invalid disagreement 2");
+    fails(&["harden", "--status", "--journal", "http://127.0.0.1:1"], 2, "at `/hybrids`");
 }
 
 #[test]
@@ -673,7 +705,7 @@ fn harden_needs_approve_all_for_a_candidate_with_effects() {
     let journal = format!("{journal}-Ann");
     let harden = ["harden", "greet", "--journal", &journal, "--tool"];
     fails(&[&harden[..], &["greet_in_writing"]].concat(), 2, "is not `effect = read_only`");
-    let output = app(&[&harden[..], &["greet_in_writing", "--approve-all"]].concat());
+    let output = app(&[&harden[..], &["greet_in_writing", "--approve-all", "--agreement", "0.04"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
 }
 

@@ -4,9 +4,11 @@
 #[path = "../shared/required.rs"]
 mod required;
 
+mod changed;
 mod cli;
 mod connected;
 mod kill;
+mod long_runs;
 mod page;
 mod project;
 mod readme;

@@ -174,6 +174,40 @@ fn a_running_service_is_asked_with_a_token() {
 }
 
 #[test]
+fn a_message_is_sent_to_a_run_by_its_file_or_by_the_service() {
+    let served = Served::start(&[], "");
+    let url = format!("http://{}", served.serving.address);
+    let sent = served.runs(&["send", &served.asking, "Hurry."]);
+    assert!(sent.code == Some(0) && sent.stdout.starts_with("sent; "), "{sent:?}");
+    let sent = runs(&[
+        "send",
+        &served.asking,
+        "Slowly.",
+        "--worker",
+        "helper",
+        "--interrupt",
+        "--pin",
+        "--url",
+        &url,
+        "--json",
+    ]);
+    let run: Value = serde_json::from_str(&sent.stdout).unwrap_or_else(|_| panic!("{sent:?}"));
+    let shown =
+        |message: &Value| [&message["message"], &message["worker"], &message["interrupt"]].map(Value::to_string);
+    let messages: Vec<_> = run["messages"].as_array().unwrap().iter().map(shown).collect();
+    assert_eq!(messages, [["\"Hurry.\"", "null", "false"], ["\"Slowly.\"", "\"helper\"", "true"]]);
+    assert_eq!(run["messages"][0]["client"], "command line");
+    let ended = "the run has ended and takes no more messages; start another run";
+    for source in [&["--url", &url][..], &["--store", served.store().to_str().unwrap()]] {
+        let refused = |id: &str, text: &str| runs(&[&["send", id, text], source].concat());
+        let late = refused(&served.added, "Wait.");
+        assert!(late.code == Some(1) && late.stderr.contains(ended), "{late:?}");
+        assert!(refused(&served.asking, " ").stderr.contains("empty"), "{source:?}");
+        assert!(refused("0000", "Wait.").stderr.contains("unknown run"), "{source:?}");
+    }
+}
+
+#[test]
 fn a_file_that_is_not_of_a_service_is_refused_and_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing.db");

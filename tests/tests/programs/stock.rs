@@ -5,6 +5,7 @@ mod config;
 mod gate;
 mod handbook;
 mod init;
+mod learned;
 mod login;
 mod offers;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@ use llm_do::history::Compaction;
 use llm_do::journal::MemoryJournal;
 use llm_do::model::{Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult};
 use llm_do::prelude::*;
+use llm_do::runtime::RunMessage;
 use llm_do::testing::ScriptedModel;
 use llm_do::worker::WorkerSpec;
 use llm_do::{History, json};
@@ -127,24 +128,69 @@ async fn a_resumed_run_compacts_from_its_journal() {
     assert_eq!(model.requests().len(), asked);
 }
 
+#[tokio::test]
+async fn a_pinned_message_to_the_run_stays() {
+    let page = || vec![ResponsePart::ToolCall(ToolCall::new("c", "fetch_page", r#"{"page":1}"#))];
+    // The fifth request is the summary.
+    let script = [page(), page(), page(), page(), vec![text("notes")]].into_iter();
+    let model = script.fold(ScriptedModel::new(), ScriptedModel::answer).text("done").repeat_last();
+    let builder = Runtime::builder().force_model(model.clone());
+    let runtime = builder.history_processor(Compaction::over(900).keep_tokens(300)).build().unwrap();
+    let run = runtime.start(chatter { input: "Read.".into() });
+    run.handle().send(RunMessage::new("Never write.").pinned()).unwrap();
+    run.await.unwrap();
+    let last = model.requests().pop().unwrap().messages;
+    assert_eq!(fault(&last), None);
+    assert!(user_text(&last[0]).unwrap().starts_with(HEADING), "{last:?}");
+    assert!(last.contains(&Message::user("Never write.").pinned()), "{last:?}");
+}
+
+#[tokio::test]
+async fn a_pinned_message_of_a_chat_stays_and_is_saved_with_it() {
+    let model = done();
+    let builder = Runtime::builder().force_model(model.clone());
+    let runtime = builder.history_processor(Compaction::over(300).keep_tokens(50)).build().unwrap();
+    let mut chat = runtime.chat();
+    assert!(!chat.pin_last("chatter"), "there is no message");
+    for number in 0..12 {
+        chat.send(chatter { input: format!("{number} {}", "word ".repeat(20)) }).await.unwrap();
+        if number == 2 {
+            assert!(chat.pin_last("chatter"));
+            let saved = json!(chat.state()).to_string();
+            chat = runtime.chat().with_state(serde_json::from_str(&saved).unwrap());
+        }
+    }
+    let state = chat.state();
+    let kept: Vec<_> = state.workers["chatter"].messages().iter().filter_map(user_text).collect();
+    let begins = |text: &str| kept.iter().any(|message| message.starts_with(text));
+    assert!(begins(HEADING) && begins("0 word") && begins("2 word") && !begins("3 word"), "{kept:?}");
+}
+
 /// What one turn of a generated history has.
 #[derive(Clone, Debug)]
 struct Turn {
     text: String,
+    is_pinned: bool,
     /// The sizes of the results of each answer's calls, by answer.
     answers: Vec<Vec<usize>>,
 }
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let answers = prop::collection::vec(prop::collection::vec(0..400_usize, 0..3), 0..4);
-    let turn = ("[a-z][a-z \\\\\"\u{1f600}é]{0,200}", answers).prop_map(|(text, answers)| Turn { text, answers });
+    let is_pinned = prop::bool::weighted(0.1);
+    let turn = ("[a-z][a-z \\\\\"\u{1f600}é]{0,200}", is_pinned, answers).prop_map(|(text, is_pinned, answers)| Turn {
+        text,
+        is_pinned,
+        answers,
+    });
     prop::collection::vec(turn, 1..12)
 }
 
 fn history(turns: &[Turn]) -> Vec<Message> {
     let mut messages = Vec::new();
     for (number, turn) in turns.iter().enumerate() {
-        messages.push(Message::user(turn.text.clone()));
+        let message = Message::user(turn.text.clone());
+        messages.push(if turn.is_pinned { message.pinned() } else { message });
         for (answer, sizes) in turn.answers.iter().enumerate() {
             let id = |call: usize| format!("c{number}-{answer}-{call}");
             let signature =
@@ -174,9 +220,12 @@ proptest! {
     fn a_compacted_history_is_valid_for_every_provider(turns in turns(), max in 20..400_usize, keep in 0..200_usize) {
         let before = history(&turns);
         let model = done();
-        let runtime =
-            Runtime::builder().force_model(model.clone()).history_processor(Compaction::over(max).keep_tokens(keep)).build().unwrap();
+        let compaction = Compaction::over(max).keep_tokens(keep);
+        // The second finds nothing to do.
+        let builder = Runtime::builder().history_processor(compaction.clone()).history_processor(compaction);
+        let runtime = builder.force_model(model.clone()).build().unwrap();
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let pinned: Vec<_> = before.iter().filter(|message| message.is_pinned()).collect();
         let call = runtime.start(chatter { input: "And now?".into() }).history(History::from(before.clone()));
         tokio.block_on(call.into_future()).unwrap();
         let asked = model.requests();
@@ -187,13 +236,19 @@ proptest! {
         prop_assert!(first_is_user, "{:?}", sent[0]);
         prop_assert_eq!(user_text(sent.last().unwrap()).unwrap(), "And now?");
         let is_compacted = asked.len() > 1;
+        prop_assert!(asked.len() <= 2, "compacted twice: {:?}", sent);
         if is_compacted {
             let said: Vec<_> = sent.iter().filter_map(user_text).collect();
             prop_assert!(said[0].starts_with(HEADING));
-            // What is kept is a part of what was there, unchanged: after the notes, and maybe the task.
+            prop_assert_eq!(&sent[1], &before[0], "the first message stays");
+            prop_assert!(pinned.iter().all(|message| sent.contains(message)), "{:?}", sent);
+            // What is kept is a part of what was there, unchanged and in its order: messages of the user, and the last part.
             let all: Vec<_> = before.iter().cloned().chain([Message::user("And now?")]).collect();
             let is_tail = |from: usize| all.ends_with(&sent[from..]);
-            prop_assert!(is_tail(1) || (is_tail(2) && all.contains(&sent[1])), "{:?}", sent);
+            let tail = (1..sent.len()).find(|from| is_tail(*from)).unwrap();
+            prop_assert!(sent[1..tail].iter().all(|message| matches!(message, Message::User { .. })), "{:?}", sent);
+            let mut rest = all.iter();
+            prop_assert!(sent[1..].iter().all(|message| rest.any(|one| one == message)), "{:?}", sent);
         } else {
             prop_assert_eq!(&sent[..sent.len() - 1], &before[..]);
         }

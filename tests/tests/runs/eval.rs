@@ -33,6 +33,12 @@ async fn calling(ctx: &CallContext, value: Value) -> Result<Value> {
     Ok(value)
 }
 
+/// Return a number, unless it is a multiple of four.
+#[tool(effect = read_only)]
+fn unsure_of_fours(value: u64) -> Result<u64> {
+    if value.is_multiple_of(4) { Err(llm_do::error::Unsure::new("it is a multiple").into()) } else { Ok(value) }
+}
+
 /// Fail.
 #[tool(effect = read_only)]
 fn failing(value: Value) -> Result<Value> {

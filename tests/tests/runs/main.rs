@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod background;
+mod batches;
 mod chat;
 mod compaction;
 mod content;

@@ -166,6 +166,30 @@ fn tokens_at_another_tier_have_their_own_price_or_none() {
 }
 
 #[test]
+fn tokens_in_a_batch_cost_half_and_tools_the_same() {
+    let table = PriceTable::builtin();
+    let single = thousands(|_| {});
+    let batch = thousands(|usage| usage.batch_requests = 1);
+    for model in
+        ["openai:gpt-5.4", "openai-responses:gpt-5-mini", "anthropic:claude-haiku-4-5", "gemini:gemini-2.5-flash"]
+    {
+        let half = table.cost(model, &single).unwrap().picodollars() / 2;
+        assert_eq!(table.cost(model, &batch).unwrap().picodollars(), half, "{model}");
+        assert!(table.charge(model, &batch).unwrap().unpriced.is_empty(), "{model}");
+    }
+    // Tokens of Gemini's cache cost the same in a batch.
+    let cached = thousands(|usage| (usage.batch_requests, usage.cached_tokens) = (1, usage.input_tokens));
+    let whole = thousands(|usage| usage.cached_tokens = usage.input_tokens);
+    let output = thousands(|usage| (usage.batch_requests, usage.input_tokens) = (1, 0));
+    let cost = |usage: &Usage| table.cost("gemini:gemini-2.5-flash", usage).unwrap().picodollars();
+    assert_eq!(cost(&whole) - cost(&cached), cost(&output));
+    let searching = thousands(|usage| (usage.batch_requests, usage.web_searches) = (1, 2));
+    let searches = |usage: &Usage| table.cost("anthropic:claude-haiku-4-5", usage).unwrap().picodollars();
+    assert_eq!(searches(&searching) - searches(&batch), dollars("0.02").picodollars());
+    assert_eq!(table.charge("mistral:mistral-large-latest", &batch).unwrap().unpriced, Unpriced::SERVICE_TIER);
+}
+
+#[test]
 fn disputed_prices_are_those_of_the_provider() {
     let table = PriceTable::builtin();
     for (model, expected) in [

@@ -14,7 +14,7 @@ use llm_do::model::{
     Message, Profile, ProviderError, Request, Response, ResponsePart, ResponseStream, StreamEvent, ToolCall, UserPart,
 };
 use llm_do::prelude::*;
-use llm_do::runtime::{RunHandle, RunMessage, RuntimeBuilder, SendError};
+use llm_do::runtime::{ChatHandle, RunHandle, RunMessage, RuntimeBuilder, SendError};
 use llm_do::testing::Recorder;
 use llm_do::usage::Usage;
 use llm_do::{History, Limits, Model, async_trait};
@@ -73,13 +73,29 @@ fn spend(cents: u32) -> u32 {
     cents
 }
 
+/// A run, or the chat that it is in.
+#[derive(Clone, Debug)]
+enum Spoken {
+    Run(RunHandle),
+    Chat(ChatHandle),
+}
+
+impl Spoken {
+    fn send(&self, message: impl Into<RunMessage>) -> Result<(), SendError> {
+        match self {
+            Self::Run(run) => run.send(message),
+            Self::Chat(chat) => chat.send(message),
+        }
+    }
+}
+
 /// Who speaks to a run.
 #[derive(Clone, Debug, Default)]
-struct Speaker(Arc<Mutex<Option<RunHandle>>>);
+struct Speaker(Arc<Mutex<Option<Spoken>>>);
 
 impl Speaker {
     fn set(&self, run: RunHandle) {
-        *self.0.lock().unwrap() = Some(run);
+        *self.0.lock().unwrap() = Some(Spoken::Run(run));
     }
 
     fn send(&self, message: impl Into<RunMessage>) {
@@ -395,6 +411,63 @@ async fn a_chat_passes_messages_on_while_it_answers() {
     assert_eq!(answering.await.unwrap(), "Hello.");
     assert_eq!(handle.send("Too late."), Err(SendError::Ended));
     assert_eq!(messages(&chat.state().workers["spoken_to"]), ["user: Hi.", "user: In one word.", "model: Hello."]);
+}
+
+#[tokio::test]
+async fn a_message_to_a_chat_joins_in_the_middle_of_a_stream_a_tool_and_an_approval() {
+    let tool = ("speak", json!({ "test": "chat", "text": "To the tool.", "interrupt": false }));
+    let paid = ("spend", json!({ "cents": 5 }));
+    let model = Talker::new([
+        vec![Piece::Text("I "), sent("To the stream."), calls(&[note()])],
+        vec![calls(&[tool])],
+        vec![calls(&[paid])],
+        vec![text("Done.")],
+    ]);
+    SPEAKERS.lock().unwrap().insert("chat".into(), model.speaker.clone());
+    let speaker = model.speaker.clone();
+    let builder = Runtime::builder().force_model(model.clone()).streaming(true);
+    let runtime = builder
+        .approve_with(move |_| {
+            speaker.send("To the approver.");
+            async { Decision::approve() }
+        })
+        .build()
+        .unwrap();
+    let mut chat = runtime.chat();
+    *model.speaker.0.lock().unwrap() = Some(Spoken::Chat(chat.handle()));
+    assert_eq!(chat.send(spoken_to { input: "Plan.".into() }).await.unwrap(), "Done.");
+    let last = |request| model.last(request, 2);
+    assert_eq!(last(1), ["results: jot_down: noted", "user: To the stream."]);
+    assert_eq!(last(2), ["results: speak: spoken", "user: To the tool."]);
+    assert_eq!(last(3), ["results: spend: 5", "user: To the approver."]);
+}
+
+#[tokio::test]
+async fn a_message_during_the_approval_of_a_resumed_run_joins_after_the_call() {
+    let journal = MemoryJournal::new();
+    let model = Talker::new([vec![calls(&[("spend", json!({ "cents": 5 }))])]]);
+    let asked = Arc::new(Notify::new());
+    let asks = Arc::clone(&asked);
+    let builder = Runtime::builder().force_model(model.clone()).streaming(true);
+    let runtime = builder.approve_with(move |_| {
+        asks.notify_one();
+        std::future::pending::<Decision>()
+    });
+    let start = runtime.build().unwrap().start(spoken_to { input: "Plan.".into() }).journal(journal.clone());
+    tokio::select! {
+        biased;
+        () = asked.notified() => {}
+        ended = start.into_future() => panic!("the run ended: {ended:?}"),
+    }
+    let model = Talker::new([vec![text("Spent.")]]);
+    let speaker = model.speaker.clone();
+    let builder = Runtime::builder().force_model(model.clone()).streaming(true).journal(journal.replayed());
+    let builder = builder.approve_with(move |_| {
+        speaker.send("Keep the receipt.");
+        async { Decision::approve() }
+    });
+    assert_eq!(run_of(&model, builder).await.0.unwrap(), "Spent.");
+    assert_eq!(model.last(0, 2), ["results: spend: 5", "user: Keep the receipt."]);
 }
 
 /// The journals, each in its place below a folder.

@@ -13,6 +13,7 @@ mod described;
 mod events;
 mod failing_file;
 mod hooked;
+mod hybrids;
 mod killed;
 mod limits;
 mod records;

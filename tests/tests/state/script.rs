@@ -2,6 +2,7 @@
 
 mod any_input;
 mod attacks;
+mod code_flow;
 mod code_mode;
 mod code_runs;
 mod dry_run;

@@ -296,6 +296,41 @@ async fn the_ranking_counts_what_code_answered_and_what_that_saved() {
     }
 }
 
+/// Asks for the ages in many notes.
+async fn recorded(
+    name: &str,
+    notes_of: Vec<String>,
+    answer: impl Fn(u32) -> u32 + Send + Sync + 'static,
+) -> MemoryJournal {
+    let journal = MemoryJournal::new();
+    let number = std::sync::atomic::AtomicU32::new(0);
+    let model = FunctionModel::answering(move |_| {
+        let at = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Answer::output(json!({ "result": answer(at) }))
+    });
+    let runtime = Runtime::builder().force_model(model.named(name)).journal(journal.clone()).build().unwrap();
+    runtime.run(ages { notes: notes_of }).await.unwrap();
+    journal
+}
+
+#[tokio::test]
+async fn the_ranking_estimates_what_code_could_answer_at_the_bound_of_the_gate() {
+    let many = || (0..200).map(|number| format!("a note of {}", if number % 2 == 0 { "Ann" } else { "Bob" })).collect();
+    let by_name: fn(u32) -> u32 = |at| 30 + at % 2;
+    let at_random: fn(u32) -> u32 = |at| at * 7919 % 90;
+    for (answer, is_possible) in [(by_name, true), (at_random, false)] {
+        let mut ranking = Ranking::new(["age"]);
+        ranking.add(recorded("m", many(), answer).await.records(), &prices());
+        let worker = &ranking.workers()[0];
+        assert_eq!(worker.possible > 0.9, is_possible, "{worker:?}");
+        assert_eq!(
+            worker.could_save > Money::from_picodollars(worker.cost.known.picodollars() / 2),
+            is_possible,
+            "{worker:?}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn cases_leave_out_what_code_answered() {
     let journal = MemoryJournal::new();
@@ -367,7 +402,10 @@ fn the_report_of_harden_shows_shares_and_fails_over_a_threshold() {
     let (code, table, _) = run(&[]);
     let rows: Vec<Vec<_>> =
         table.lines().map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()).collect();
-    assert_eq!(rows[0], ["worker", "calls", "by code", "requests", "tokens", "cost", "saved", "disagree"]);
+    assert_eq!(
+        rows[0],
+        ["worker", "calls", "by code", "requests", "tokens", "cost", "saved", "could save", "disagree"]
+    );
     assert_eq!(rows[1][..4], ["capital_or_table", "4", "2 (50 %)", "2"], "{table}");
     assert_eq!((rows[1].last(), code), (Some(&"1 of 2"), Some(0)));
     assert_eq!(run(&["--fail-over", "0.5"]).0, Some(0));

@@ -280,8 +280,8 @@ async fn streamed_and_unstreamed_runs_give_the_same_events() {
         builder.build().unwrap().run(entry_of_judge { path: "a".into() }).await.unwrap();
         let kinds = recorder.kinds().into_iter().filter(|kind| !matches!(kind, EventKind::ModelDelta { .. }));
         let fixed = kinds.map(|kind| match kind {
-            EventKind::CallFinished { outcome, attachments, note, replayed, .. } => {
-                EventKind::CallFinished { outcome, attachments, note, elapsed_ms: 0, replayed }
+            EventKind::CallFinished { outcome, labels, attachments, note, replayed, .. } => {
+                EventKind::CallFinished { outcome, labels, attachments, note, elapsed_ms: 0, replayed }
             }
             other => other,
         });

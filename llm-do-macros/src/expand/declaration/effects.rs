@@ -4,10 +4,10 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::forms;
-use crate::args::tool::Effect;
+use crate::args::tool::{Effect, Reach};
 use crate::args::toolset::Member;
 use crate::expand::error_span;
-use crate::input::{Callable, EffectSource, Kind};
+use crate::input::{Callable, EffectSource, Flow, Kind, is_untrusted};
 
 /// The variant of `Effect`.
 fn effect(effect: Option<Effect>) -> TokenStream {
@@ -26,13 +26,37 @@ pub(in crate::expand) fn setter(declared: Option<Effect>) -> Option<TokenStream>
     Some(quote!(.effect(#declared)))
 }
 
-/// The effect of an item without its toolsets.
-pub(super) fn own(Callable { name, effect: declared, effect_source, .. }: &Callable) -> TokenStream {
+/// The effect of an item without its toolsets, and what it returns and sends.
+pub(super) fn own(callable: &Callable) -> TokenStream {
+    let Callable { name, effect: declared, effect_source, output, flow, .. } = callable;
+    let untrusted = output.as_ref().filter(|ty| is_untrusted(ty)).map(|_| quote!(.untrusted()));
+    let private = flow.is_private.then(|| quote!(.private()));
     if let EffectSource::ServerSideTool(tool) = effect_source {
-        return quote!(__llm_do::StrongestEffect::new(#tool, __llm_do::Effect::Undeclared).through(#name));
+        return quote!(__llm_do::StrongestEffect::new(#tool, __llm_do::Effect::Undeclared).through(#name) #untrusted);
     }
+    let reach = reach(callable);
     let declared = effect(*declared);
-    quote!(__llm_do::StrongestEffect::new(#name, #declared))
+    quote!(__llm_do::StrongestEffect::new(#name, #declared) #untrusted #private #reach)
+}
+
+/// Where what an item gets may arrive, if that does not follow from its effect; a worker or an entry sends nothing itself.
+fn reach(Callable { kind, effect, flow, .. }: &Callable) -> Option<TokenStream> {
+    let acts = !matches!(effect, Some(Effect::ReadOnly));
+    match (kind, flow.reach) {
+        (Kind::Tool, Some(Reach::Outside)) if !acts => Some(quote!(.outside())),
+        (Kind::Tool, Some(Reach::Own)) | (Kind::Worker | Kind::Entry, _) if acts => Some(quote!(.inside())),
+        _ => None,
+    }
+}
+
+/// The method calls that set in the registration what an item declares about data.
+pub(in crate::expand) fn flow_setters(Flow { is_private, reach }: &Flow) -> TokenStream {
+    let private = is_private.then(|| quote!(.private()));
+    let reach = reach.map(|reach| match reach {
+        Reach::Own => quote!(.reach(__llm_do::Reach::Own)),
+        Reach::Outside => quote!(.reach(__llm_do::Reach::Outside)),
+    });
+    quote!(#private #reach)
 }
 
 /// The type that states the effects of the items that the model of a worker can call.

@@ -107,7 +107,7 @@ impl Serde {
     }
 }
 
-fn conditions(attrs: &[Attribute]) -> Vec<Attribute> {
+pub(super) fn conditions(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 

@@ -10,7 +10,7 @@ use super::types::Types;
 use super::{McpField, McpTool, McpToolset, docs};
 use crate::args::tool::Effect;
 use crate::errors::Errors;
-use crate::input::{Argument, Callable, EffectSource, Kind, Parameter};
+use crate::input::{Argument, Callable, EffectSource, Flow, Kind, Parameter};
 
 /// Adds the tools of the snapshot `text`, and the types of their arguments and results.
 pub(super) fn tools(toolset: &mut McpToolset, text: &str, errors: &mut Errors) {
@@ -70,6 +70,7 @@ fn callable(tool: &SnapshotTool, ident: Ident, server: &str, fields: &[McpField]
         timeout: None,
         effect: is_destructive(tool).then_some(Effect::Destructive),
         effect_source: EffectSource::Toolsets,
+        flow: Flow::default(),
         error: None,
     }
 }

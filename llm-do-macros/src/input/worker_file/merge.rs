@@ -44,7 +44,7 @@ impl Merge<'_> {
                     self.faults.push(Fault::new(*place, message));
                 }
                 "tools" | "toolsets" => self.toolsets(value.texts()),
-                "hybrid" | "shadow" => {
+                "hybrid" | "guarantee" | "shadow" | "refine" => {
                     let message = format!("`{name}` works only at run time: use `RuntimeBuilder::{name}`");
                     self.faults.push(Fault::new(*place, message));
                 }

@@ -54,7 +54,9 @@ impl Values {
             }
             Value::Json(_)
             | Value::InputModel(_)
+            | Value::Guarantee(_)
             | Value::Shadow(_)
+            | Value::Refine(_)
             | Value::Skills(_)
             | Value::Context(_)
             | Value::McpServers(_) => return None,

@@ -159,6 +159,12 @@ impl AnswerBlock {
                 input.grown.push_str(&more.into_string());
                 None
             }
+            (Self::Raw(block), Delta { content: Some(content), .. })
+                if block.get("type").is_some_and(|kind| kind == "compaction") =>
+            {
+                block.insert("content".to_owned(), *content);
+                None
+            }
             (raw @ Self::Raw(_), _) => {
                 *raw = Self::Unknown;
                 None

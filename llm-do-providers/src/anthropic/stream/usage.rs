@@ -98,7 +98,7 @@ impl UsageCounts {
             ..Usage::of_request(input, self.output.count())
         };
         let tier = match self.tier {
-            ServiceTier::Standard if self.is_special => ServiceTier::Other,
+            ServiceTier::Standard | ServiceTier::Batch if self.is_special => ServiceTier::Other,
             tier => tier,
         };
         own.at_tier(tier) + self.beside

@@ -59,6 +59,8 @@ pub(in crate::anthropic) struct Delta {
     #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) signature: Option<String>,
     pub(in crate::anthropic) citation: Option<Box<Value>>,
+    /// The summary of a conversation.
+    pub(in crate::anthropic) content: Option<Box<Value>>,
     #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) stop_reason: Option<String>,
     /// Why the model refused.

@@ -46,9 +46,10 @@ pub(in crate::local) fn convert(messages: &[Message]) -> Result<Vec<TemplateMess
 
 /// Joins the parts of a user message, one per line.
 fn user_text(parts: &[UserPart]) -> Result<String, ProviderError> {
-    let texts = parts.iter().map(|part| match part {
-        UserPart::Text { text } => Ok(text.clone()),
-        UserPart::Attachment(attachment) => file_text(attachment),
+    let texts = parts.iter().filter_map(|part| match part {
+        UserPart::Text { text } => Some(Ok(text.clone())),
+        UserPart::Attachment(attachment) => Some(file_text(attachment)),
+        UserPart::Pin => None,
     });
     Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
 }

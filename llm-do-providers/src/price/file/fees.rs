@@ -92,7 +92,7 @@ fn full_name(provider: &str, model: &str) -> String {
 }
 
 /// Adds a source to those of an entry, whose day is the earliest of its sources.
-fn cite(entry: &mut PriceEntry, source: Option<&str>, seen: Option<&str>) {
+pub(super) fn cite(entry: &mut PriceEntry, source: Option<&str>, seen: Option<&str>) {
     let sources = entry.source.get_or_insert_default();
     for page in source.unwrap_or_default().split(' ').filter(|page| !page.is_empty()) {
         if !sources.split(' ').any(|known| known == page) {

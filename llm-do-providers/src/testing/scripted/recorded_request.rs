@@ -79,7 +79,7 @@ impl RecordedRequest {
                 .iter()
                 .filter_map(|part| match part {
                     UserPart::Text { text } => Some(text.as_str()),
-                    UserPart::Attachment(_) => None,
+                    UserPart::Attachment(_) | UserPart::Pin => None,
                 })
                 .collect(),
             Some(Message::Tool { results }) => results.iter().map(|result| result.content.as_str()).collect(),

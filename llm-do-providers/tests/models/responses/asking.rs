@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use llm_do_providers::{
-    ApiKey, Attachment, ErrorKind, Message, Model, OpenAiResponsesModel, OutputSchema, Request, ResponsePart,
-    ServerSideTool, Settings, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart, WebSearch,
+    ApiKey, Attachment, ErrorKind, Message, Model, OpenAiResponsesModel, OutputSchema, ProviderData, Request,
+    ResponsePart, ServerSideTool, Settings, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart,
+    WebSearch,
 };
 use serde_json::{Value, json};
 
@@ -274,4 +275,17 @@ async fn a_setting_is_sent_or_causes_a_warning() {
         })
         .await;
     }
+}
+
+#[tokio::test]
+async fn the_server_is_asked_to_summarize_and_gets_its_summary_back() {
+    let summary = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "secret"});
+    let kept = ResponsePart::Opaque(ProviderData::new("openai-responses", summary.clone()));
+    let parts = vec![kept, ResponsePart::Text { text: "fine".into() }];
+    let messages = [Message::user("hi"), Message::Assistant { parts }, Message::user("and now?").pinned()];
+    let settings = Settings::new().compact_at(200_000);
+    let body = sent(Request::new(&messages, &settings)).await;
+    assert_eq!(body["context_management"], json!([{"type": "compaction", "compact_threshold": 200_000}]));
+    assert_eq!(body["input"][1], summary);
+    assert_eq!(body["input"][3]["content"], json!([{"type": "input_text", "text": "and now?"}]), "a pin is not sent");
 }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use llm_do_providers::Money;
 
 use super::RunFilter;
+use super::gate::GateOptions;
 use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
 
@@ -49,9 +50,18 @@ pub(crate) struct EvaluateOptions {
     /// Run each case this often.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) repeat: u32,
-    /// Run at most this many cases concurrently.
-    #[arg(long, value_name = "N", default_value = "4")]
-    pub(crate) concurrency: NonZeroUsize,
+    /// Run at most this many cases concurrently; default: 4, with --batch all.
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+    /// Send requests to the batch API of the models' provider: they cost half, and are answered within a day.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub(crate) batch: Option<bool>,
     /// The seed of intervals, tests and judges.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -79,6 +89,9 @@ pub(crate) struct EvaluateOptions {
     /// given several times.
     #[arg(long, value_name = "VALUE")]
     pub(crate) fail_under: Vec<Threshold>,
+    // If one is given, each variant must pass that gate.
+    #[command(flatten)]
+    pub(crate) gate: GateOptions,
     /// Fail if a metric is lower than in the latest report in --results.
     #[arg(long, requires = "results")]
     pub(crate) fail_if_worse: bool,

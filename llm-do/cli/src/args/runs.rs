@@ -30,6 +30,11 @@ pub(crate) enum RunsCommand {
                       runs settle 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01 'bill:0f3a/pay:77c1' --not-done"
     )]
     Settle(SettleOptions),
+    /// Send a message to a run that has not ended: it joins the conversation of a worker after what that does now.
+    #[command(
+        after_help = "Example: runs send 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01 'Leave the tests as they are.' --interrupt"
+    )]
+    Send(SendOptions),
 }
 
 /// Which runs are listed.
@@ -80,6 +85,26 @@ pub(crate) struct SettleOptions {
     pub(crate) step: String,
     #[command(flatten)]
     pub(crate) outcome: OutcomeOptions,
+    #[command(flatten)]
+    pub(crate) source: RunSource,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SendOptions {
+    /// The id of the run.
+    pub(crate) id: String,
+    /// The text of the message.
+    #[arg(value_name = "TEXT")]
+    pub(crate) message: String,
+    /// The registered name of the worker that gets it. Default: the outermost worker that runs.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) worker: Option<String>,
+    /// End the request to the model that runs, and make no further calls of its last answer.
+    #[arg(long)]
+    pub(crate) interrupt: bool,
+    /// Keep the message when the conversation is compacted.
+    #[arg(long)]
+    pub(crate) pin: bool,
     #[command(flatten)]
     pub(crate) source: RunSource,
 }

@@ -1,18 +1,21 @@
 //! Options of a runtime, which are settings.
 
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
-use llm_do_core::plane::approval::ApprovalMode;
+use llm_do_core::app::harden::Guarantee;
+use llm_do_core::plane::approval::{ApprovalMode, FlowMode};
 use llm_do_core::session::runtime::RuntimeBuilder;
 use llm_do_providers::Money;
 
 use crate::CommandError;
-use crate::config::{EndsRun, Set, Settings, approval_mode, seconds};
+use crate::config::{EndsRun, Set, Settings, approval_mode, flow_mode, seconds};
 use crate::project::{Entries, FileOptions};
 use crate::run::verbosity;
+use crate::state;
 
 /// Options of a runtime.
 #[derive(Args, Debug)]
@@ -30,6 +33,10 @@ pub(crate) struct SessionOptions {
     /// Deny every call that needs approval.
     #[arg(long, conflicts_with = "approval_mode")]
     reject_all: bool,
+    /// How strict the rule about untrusted and private values is, where a policy declares sources; default: that of the policy, or else
+    /// `strict`.
+    #[arg(long, value_name = "MODE", value_parser = flow_modes())]
+    flow: Option<FlowMode>,
     /// End the run when a call is denied; `=false`, the default, returns the denial to the worker's model.
     #[arg(
         long,
@@ -58,6 +65,14 @@ pub(crate) struct SessionOptions {
     /// several times.
     #[arg(long, value_name = "WORKER=TOOL", value_parser = hybrid)]
     hybrid: Vec<(String, Option<String>)>,
+    /// Have code answer for a hybrid only while comparisons show that it disagrees in at most this share, with this confidence; default:
+    /// 0.95; may be given several times.
+    #[arg(long, value_name = "WORKER=SHARE[@CONFIDENCE]", value_parser = guarantee)]
+    guarantee: Vec<(String, Guarantee)>,
+    /// The file with the evidence of guarantees, which programs may share; default: a file of the project in the user's folder for
+    /// state, and for `serve` its database.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) evidence: Option<PathBuf>,
     /// Show calls (-v), and what models write (-vv).
     #[arg(short, long, action = ArgAction::Count)]
     verbose: u8,
@@ -73,9 +88,24 @@ fn hybrid(text: &str) -> Result<(String, Option<String>), String> {
     Ok((worker.to_owned(), Some(tool).filter(|tool| !tool.is_empty()).map(str::to_owned)))
 }
 
+/// Parses the guarantee of a worker.
+fn guarantee(text: &str) -> Result<(String, Guarantee), String> {
+    let (worker, numbers) = text.split_once('=').ok_or("expected `WORKER=SHARE`, such as `urgency=0.02`")?;
+    let (share, confidence) = numbers.split_once('@').unwrap_or((numbers, "0.95"));
+    let number =
+        |text: &str| text.parse::<f64>().map_err(|_| format!("expected a number such as 0.02, found `{text}`"));
+    let guarantee = Guarantee::new(number(share)?, number(confidence)?).map_err(|fault| fault.to_string())?;
+    Ok((worker.to_owned(), guarantee))
+}
+
 /// Parses an approval mode, and lists the modes in help and completions.
 fn modes() -> impl TypedValueParser<Value = ApprovalMode> {
     PossibleValuesParser::new(["prompt", "approve_all", "reject_all"]).try_map(|word| approval_mode(&word))
+}
+
+/// Parses a mode of the rule about where values came from, and lists the modes in help and completions.
+fn flow_modes() -> impl TypedValueParser<Value = FlowMode> {
+    PossibleValuesParser::new(["strict", "lenient", "off"]).try_map(|word| flow_mode(&word))
 }
 
 impl SessionOptions {
@@ -85,6 +115,7 @@ impl SessionOptions {
         Settings {
             model: Set::option(self.model.clone(), "--model"),
             approval_mode: self.approval_mode(),
+            flow: Set::option(self.flow, "--flow"),
             end_on_denial: Set::option(self.end_on_denial.map(EndsRun), "--end-on-denial"),
             content: Set::option(self.content, "--content"),
             max_depth: Set::option(self.max_depth, "--max-depth"),
@@ -111,7 +142,24 @@ impl SessionOptions {
         let switched = |builder: RuntimeBuilder, (worker, tool): &(String, Option<String>)| {
             builder.replace_hybrid(worker, tool.as_deref())
         };
-        Ok((self.hybrid.iter().fold(builder, switched), entries))
+        let builder = self.hybrid.iter().fold(builder, switched);
+        let guaranteed = |builder: RuntimeBuilder, (worker, guarantee): &(String, Guarantee)| {
+            builder.guarantee(worker.clone(), *guarantee)
+        };
+        let builder = self.guarantee.iter().fold(builder, guaranteed);
+        let builder = match &self.evidence {
+            Some(path) => builder.evidence_file(path),
+            None => builder,
+        };
+        Ok((builder, entries))
+    }
+
+    /// Keeps evidence of guarantees in the file of the project, unless the user or the program names one.
+    pub(crate) fn keep_evidence(&self, builder: RuntimeBuilder, project: Option<&Path>) -> RuntimeBuilder {
+        match state::evidence(project).filter(|_| self.evidence.is_none()) {
+            Some(path) => builder.default_evidence_file(path),
+            None => builder,
+        }
     }
 
     fn approval_mode(&self) -> Set<ApprovalMode> {

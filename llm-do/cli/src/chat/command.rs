@@ -5,13 +5,14 @@ use llm_do_providers::{Message, ResponsePart, UserPart};
 use llm_do_worker_file::did_you_mean;
 
 /// The commands, each with a description.
-pub(super) const COMMANDS: [(&str, &str); 8] = [
+pub(super) const COMMANDS: [(&str, &str); 9] = [
     ("help", "list the commands"),
     ("tools", "list the tools that the worker may call"),
     ("cost", "show the usage and cost of the chat"),
     ("model", "show the model; /model provider:model changes it"),
     ("clear", "begin a new chat; the old one stays saved"),
     ("compact", "replace the old part of the conversation by a summary"),
+    ("pin", "keep your last message when the conversation is summarized"),
     ("history", "show the last messages"),
     ("quit", "end the program, like Ctrl+D"),
 ];
@@ -69,7 +70,7 @@ pub(super) fn unknown(name: &str) -> String {
 /// Returns a message as lines.
 pub(super) fn shown(message: &Message) -> Vec<String> {
     match message {
-        Message::User { parts } => parts.iter().map(|part| format!("you: {}", of_user(part))).collect(),
+        Message::User { parts } => parts.iter().filter_map(of_user).collect(),
         Message::Assistant { parts } => parts.iter().filter_map(of_model).collect(),
         Message::Tool { results } => results
             .iter()
@@ -79,10 +80,12 @@ pub(super) fn shown(message: &Message) -> Vec<String> {
     }
 }
 
-fn of_user(part: &UserPart) -> String {
+fn of_user(part: &UserPart) -> Option<String> {
     match part {
-        UserPart::Text { text } => shortened(text),
-        _ => "(a file)".to_owned(),
+        UserPart::Text { text } => Some(format!("you: {}", shortened(text))),
+        UserPart::Attachment(_) => Some("you: (a file)".to_owned()),
+        UserPart::Pin => Some("  (pinned)".to_owned()),
+        _ => None,
     }
 }
 

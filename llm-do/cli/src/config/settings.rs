@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use llm_do_core::observe::event::Verbosity;
-use llm_do_core::plane::approval::ApprovalMode;
+use llm_do_core::plane::approval::{ApprovalMode, FlowMode};
 use llm_do_core::session::runtime::{Preset, RuntimeBuilder};
 use llm_do_project::{Demand, Kind};
 use llm_do_providers::Money;
@@ -41,15 +41,20 @@ impl Setting {
         Self { is_of_user: true, ..self }
     }
 
+    const fn of_policy(self) -> Self {
+        Self { unset: "by policy", ..self }
+    }
+
     pub(super) fn variable(&self) -> String {
         format!("LLM_DO_{}", self.key.to_uppercase())
     }
 }
 
 /// The settings, in the order in which they are shown.
-pub(super) const SETTINGS: [Setting; 15] = [
+pub(super) const SETTINGS: [Setting; 18] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
+    Setting::new("flow", |settings| &mut settings.flow).of_user().of_policy(),
     Setting::new("end_on_denial", |settings| &mut settings.end_on_denial),
     Setting::new("max_depth", |settings| &mut settings.max_depth),
     Setting::new("max_concurrent_calls", |settings| &mut settings.max_concurrent_calls),
@@ -63,6 +68,8 @@ pub(super) const SETTINGS: [Setting; 15] = [
     Setting::new("verbose", |settings| &mut settings.verbose),
     Setting::new("output", |settings| &mut settings.output),
     Setting::new("content", |settings| &mut settings.content).of_user(),
+    Setting::new("batch", |settings| &mut settings.batch),
+    Setting::new("compaction", |settings| &mut settings.compaction),
 ];
 
 /// The values of the settings.
@@ -70,6 +77,7 @@ pub(super) const SETTINGS: [Setting; 15] = [
 pub(crate) struct Settings {
     pub(crate) model: Set<String>,
     pub(crate) approval_mode: Set<ApprovalMode>,
+    pub(crate) flow: Set<FlowMode>,
     pub(crate) end_on_denial: Set<EndsRun>,
     pub(crate) max_depth: Set<u32>,
     pub(crate) max_concurrent_calls: Set<NonZeroUsize>,
@@ -83,6 +91,8 @@ pub(crate) struct Settings {
     pub(crate) verbose: Set<Verbosity>,
     pub(crate) output: Set<Format>,
     pub(crate) content: Set<bool>,
+    pub(crate) batch: Set<bool>,
+    pub(crate) compaction: Set<bool>,
     /// Values of the project's file that have no effect, since another value is stricter.
     pub(crate) warnings: Vec<String>,
 }
@@ -126,6 +136,8 @@ impl Settings {
         self.verbose.offer(Verbosity::default(), Source::Default);
         self.output.offer(Format::default(), Source::Default);
         self.content.offer(default.content, Source::Default);
+        self.batch.offer(false, Source::Default);
+        self.compaction.offer(true, Source::Default);
         for setting in &SETTINGS {
             if let Some((of_project, stricter)) = (setting.slot)(self).settle() {
                 self.warnings.push(format!(
@@ -147,6 +159,7 @@ impl Settings {
         let (limits, fewer) = (&preset.limits, &base.limits);
         differing(&mut self.model, preset.model.as_ref(), base.model.as_ref(), source);
         differing(&mut self.approval_mode, Some(&preset.approval_mode), Some(&base.approval_mode), source);
+        differing(&mut self.flow, preset.flow.as_ref(), base.flow.as_ref(), source);
         let (ends, base_ends) = (EndsRun(preset.end_on_denial), EndsRun(base.end_on_denial));
         differing(&mut self.end_on_denial, Some(&ends), Some(&base_ends), source);
         differing(&mut self.content, Some(&preset.content), Some(&base.content), source);
@@ -190,17 +203,33 @@ impl Settings {
         }
     }
 
+    /// Returns whether requests of `eval`, `harden` and `serve` go to the batch API of their provider.
+    pub(crate) fn is_batch(&self) -> bool {
+        self.batch.get() == Some(&true)
+    }
+
+    /// Sends requests to the batch API of their provider, if the setting is set.
+    pub(crate) fn add_batch(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+        if self.is_batch() { builder.map_settings(|settings| settings.batch(true)) } else { builder }
+    }
+
     /// Sets the limits and the approval of calls in a run.
     pub(crate) fn add_to(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         let mut builder = self.add_model(builder);
         if let Some(mode) = self.approval_mode.get() {
             builder = builder.approval_mode(*mode);
         }
+        if let Some(mode) = self.flow.get() {
+            builder = builder.flow(*mode);
+        }
         if let Some(EndsRun(ends)) = self.end_on_denial.get() {
             builder = builder.end_on_denial(*ends);
         }
         if let Some(content) = self.content.get() {
             builder = builder.content(*content);
+        }
+        if self.compaction.get() == Some(&false) {
+            builder = builder.compaction(None);
         }
         if let Some(depth) = self.max_depth.get() {
             builder = builder.max_depth(*depth);

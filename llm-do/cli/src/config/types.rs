@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use llm_do_core::observe::event::Verbosity;
-use llm_do_core::plane::approval::ApprovalMode;
+use llm_do_core::plane::approval::{ApprovalMode, FlowMode};
 use llm_do_project::expanded;
 use llm_do_providers::Money;
 use llm_do_worker_file::parse_duration;
@@ -56,6 +56,28 @@ pub(crate) fn approval_mode(text: &str) -> Result<ApprovalMode, String> {
 
 fn strictness(mode: ApprovalMode) -> usize {
     MODES.iter().position(|(_, known)| *known == mode).unwrap_or_default()
+}
+
+impl Parsed for FlowMode {
+    fn parse(given: &Given, _folder: &Path) -> Result<Self, String> {
+        flow_mode(given.text(FLOW)?)
+    }
+
+    fn to_json(&self) -> Value {
+        json!(self)
+    }
+
+    fn is_stricter(&self, other: &Self) -> bool {
+        self > other
+    }
+}
+
+const FLOW: &str = "`strict`, `lenient` or `off`";
+
+/// Parses a mode of the rule about where values came from.
+pub(crate) fn flow_mode(text: &str) -> Result<FlowMode, String> {
+    let mode = FlowMode::ALL.into_iter().find(|mode| mode.word() == text);
+    mode.ok_or_else(|| format!("expected {FLOW}, found `{text}`"))
 }
 
 impl Parsed for bool {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use llm_do_core::app::harden::Judgment;
 use llm_do_eval::{Change, PASSES, Report};
 
 use crate::CommandError;
@@ -10,6 +11,9 @@ use crate::args::{EvaluateOptions, Threshold};
 /// Fails if a threshold is not reached, or a metric is worse; the error lists all of them.
 pub(super) fn check(report: &Report, latest: Option<&Report>, options: &EvaluateOptions) -> Result<(), CommandError> {
     let mut faults: Vec<_> = options.fail_under.iter().flat_map(|threshold| below(report, threshold)).collect();
+    if let Some(gate) = options.gate.given() {
+        faults.extend(report.judge(&gate).into_iter().flat_map(|(variant, judgment)| refused(&variant, judgment)));
+    }
     match latest {
         Some(latest) => faults.extend(worse(report, latest, options)),
         None if options.fail_if_worse => {
@@ -19,6 +23,13 @@ pub(super) fn check(report: &Report, latest: Option<&Report>, options: &Evaluate
         None => {}
     }
     if faults.is_empty() { Ok(()) } else { Err(CommandError::Error(faults.join("\n"))) }
+}
+
+/// Prints the decision of a gate about a variant, and returns why it refuses.
+fn refused(variant: &str, judgment: Judgment) -> Vec<String> {
+    // Ignored: standard error may be closed.
+    let _ = writeln!(io::stderr(), "gate: `{variant}` is {judgment}");
+    judgment.faults.into_iter().map(|fault| format!("`{variant}` is refused: {fault}")).collect()
 }
 
 fn below(report: &Report, threshold: &Threshold) -> Vec<String> {

@@ -1,17 +1,20 @@
 //! `harden --propose`: lets a model write a script, and writes the script and its report.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use llm_do_core::app::harden::{Proposal, ProposeError, Proposer};
+use llm_do_core::app::harden::{Proposal, ProposeError, Proposer, Runs};
+use llm_do_core::observe::event::ItemKind;
+use llm_do_core::plane::registry::Registry;
 use llm_do_core::session::runtime::RuntimeBuilder;
+use llm_do_worker_file::did_you_mean;
 use serde_json::json;
 
-use super::{agreement, cases, configured};
+use super::{agreement, cases, configured, fault, open_for};
 use crate::args::HardenOptions;
 use crate::out_folder::OutFolder;
 use crate::run::block_on;
-use crate::{CommandError, print, print_json, project};
+use crate::{CommandError, print, print_json, project, recorded};
 
 /// The files of a proposal: a folder, and their names in it.
 struct ProposalFiles {
@@ -30,30 +33,64 @@ pub(super) fn propose(
     runs_projects: bool,
 ) -> Result<(), CommandError> {
     let (builder, settings) = configured(builder, options, runs_projects)?;
-    let builder = settings.add_model(builder);
-    let cases = cases(worker, options)?;
+    let builder = settings.add_batch(settings.add_model(builder));
     let proposer = proposer(worker, options);
     let files = ProposalFiles::new(options, proposer.script_name());
     let folder = files.open()?;
     let token = builder.cancellation_token();
     let mut builder = proposer.prepared(builder);
     let registry = project::collect(&mut builder)?;
-    let proposal = block_on(&token, proposer.propose_on(builder, registry, &cases))?.map_err(failure)?;
+    let proposal = if options.propose.paths {
+        let runs = runs(worker, options, &registry)?;
+        block_on(&token, proposer.propose_paths_on(builder, registry, &runs))?
+    } else {
+        let cases = cases(worker, options, &registry)?;
+        block_on(&token, proposer.propose_on(builder, registry, &cases))?
+    };
+    let proposal = proposal.map_err(failure)?;
     files.write(&folder, &proposal)?;
     if options.json {
         print_json(&json!(proposal.report).to_string())?;
     } else {
         print(proposal.report.to_string().trim_end())?;
     }
-    match proposal.script {
-        Some(_) => Ok(()),
-        None => Err(CommandError::Error(format!("no script for `{worker}` was good enough"))),
+    if proposal.script.is_some() {
+        return Ok(());
     }
+    let faults = proposal.report.chosen.map(|chosen| chosen.judgment.faults.join("; "));
+    let why = faults.map(|faults| format!(": {faults}")).unwrap_or_default();
+    Err(CommandError::Error(format!("no script for `{worker}` was good enough{why}")))
+}
+
+/// Reads the recorded runs of the worker. What is not a worker has none, which the proposer reports.
+fn runs(worker: &str, options: &HardenOptions, registry: &Registry) -> Result<Runs, CommandError> {
+    #[cfg(feature = "eval")]
+    if options.dataset.is_some() {
+        return Err(CommandError::Usage(
+            "--paths needs the calls of runs, which a dataset has not: give --journal".to_owned(),
+        ));
+    }
+    let runs = recorded::runs(worker, &options.journal, &options.runs, options.max_cases)?;
+    let is_worker = registry.get(worker).is_some_and(|item| item.kind() == ItemKind::Worker);
+    if runs.is_empty() && is_worker {
+        return Err(CommandError::Error(no_runs(worker, &runs)));
+    }
+    Ok(runs)
+}
+
+/// Says that there are no runs, and why some are not counted.
+fn no_runs(worker: &str, runs: &Runs) -> String {
+    let near = did_you_mean(worker, runs.other_tools());
+    let left_out: Vec<_> =
+        runs.left_out().into_iter().map(|(reason, runs)| format!("{runs} are not counted, since {reason}")).collect();
+    let left_out = if left_out.is_empty() { String::new() } else { format!("; {}", left_out.join("; ")) };
+    format!("no finished call of `{worker}` that its model answered in the journals{near}{left_out}")
 }
 
 fn proposer(worker: &str, options: &HardenOptions) -> Proposer {
     let proposer = Proposer::new(worker).attempts(options.propose.attempts.get()).agreement(agreement(options));
-    let proposer = match &options.propose.name {
+    let proposer = proposer.gate(options.gate.gate());
+    let proposer = match &options.candidate.name {
         Some(name) => proposer.name(name),
         None => proposer,
     };
@@ -69,7 +106,9 @@ fn proposer(worker: &str, options: &HardenOptions) -> Proposer {
 
 fn failure(error: ProposeError) -> CommandError {
     match error {
-        ProposeError::UnknownWorker { .. } | ProposeError::NotAWorker { .. } => CommandError::Usage(error.to_string()),
+        ProposeError::UnknownWorker { .. } | ProposeError::NotAWorker { .. } | ProposeError::EntryIsCode { .. } => {
+            CommandError::Usage(error.to_string())
+        }
         ProposeError::Cancelled => CommandError::Error("aborted by user".to_owned()),
         other => CommandError::from_error(other),
     }
@@ -79,7 +118,7 @@ impl ProposalFiles {
     fn new(options: &HardenOptions, name: &str) -> Self {
         let file = |end: &str| format!("{name}.{end}");
         Self {
-            folder: options.propose.out.clone().unwrap_or_default(),
+            folder: options.candidate.out.clone().unwrap_or_default(),
             script: file("py"),
             markdown: file("propose.md"),
             json: file("propose.json"),
@@ -90,15 +129,7 @@ impl ProposalFiles {
     /// Opens the folder; fails before any paid request if the files cannot be written.
     fn open(&self) -> Result<OutFolder, CommandError> {
         let new = [Some(&self.script), self.rust.as_ref()].into_iter().flatten();
-        if let Some(file) = new.map(|name| self.folder.join(name)).find(|file| file.symlink_metadata().is_ok()) {
-            let file = file.display();
-            return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
-        }
-        let folder = OutFolder::open(&self.folder).map_err(|error| fault(&self.folder, &error))?;
-        for name in [&self.json, &self.markdown] {
-            folder.existing(name).map_err(|error| fault(&self.folder.join(name), &error))?;
-        }
-        Ok(folder)
+        open_for(&self.folder, new, [&self.json, &self.markdown])
     }
 
     fn write(&self, folder: &OutFolder, proposal: &Proposal) -> Result<(), CommandError> {
@@ -114,8 +145,4 @@ impl ProposalFiles {
         }
         Ok(())
     }
-}
-
-fn fault(path: &Path, error: &io::Error) -> CommandError {
-    CommandError::Error(format!("cannot write {}: {error}", path.display()))
 }

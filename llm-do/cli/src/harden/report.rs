@@ -26,7 +26,7 @@ pub(super) fn report(
     let prices = builder.price_table().clone();
     let registry = project::collect(&mut builder)?;
     let workers = registry.iter().filter(|item| item.kind() == ItemKind::Worker).map(|item| item.name().to_owned());
-    let mut ranking = Ranking::new(workers.collect::<Vec<_>>());
+    let mut ranking = Ranking::new(workers.collect::<Vec<_>>()).gate(options.gate.gate());
     recorded::for_each(&options.journal, &options.runs, &mut |_: &RunInfo, records: &mut Records<'_>| {
         recorded::read_all(records, |records| ranking.add(records, &prices))
     })?;
@@ -57,7 +57,8 @@ fn fault(worker: &WorkerUsage, limit: f64) -> String {
 
 /// Returns the workers as aligned columns.
 fn table(workers: &[WorkerUsage]) -> String {
-    let header = ["worker", "calls", "by code", "requests", "tokens", "cost", "saved", "disagree"].map(str::to_owned);
+    let header = ["worker", "calls", "by code", "requests", "tokens", "cost", "saved", "could save", "disagree"]
+        .map(str::to_owned);
     let row = |worker: &WorkerUsage| {
         let share = (worker.by_code * 100).checked_div(worker.calls).unwrap_or_default();
         let disagree =
@@ -70,13 +71,27 @@ fn table(workers: &[WorkerUsage]) -> String {
             worker.usage.total_tokens().to_string(),
             worker.cost.to_string(),
             worker.saved.to_string(),
+            could_save(worker),
             disagree,
         ]
     };
-    let rows: Vec<_> = std::iter::once(header).chain(workers.iter().map(row)).collect();
+    aligned(&std::iter::once(header).chain(workers.iter().map(row)).collect::<Vec<_>>())
+}
+
+/// Returns what hardening would save, with the share of calls.
+fn could_save(worker: &WorkerUsage) -> String {
+    if worker.possible > 0.0 {
+        format!("{} ({:.0} %)", worker.could_save, worker.possible * 100.0)
+    } else {
+        "-".to_owned()
+    }
+}
+
+/// Aligns columns.
+pub(super) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths: Vec<_> = (0..8).map(width).collect();
-    let line = |row: &[String; 8]| {
+    let widths: Vec<_> = (0..N).map(width).collect();
+    let line = |row: &[String; N]| {
         let cells: Vec<_> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
         cells.join("  ").trim_end().to_owned()
     };

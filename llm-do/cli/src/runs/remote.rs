@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use llm_do_core::observe::journal::Settlement;
+use llm_do_core::plane::mailbox::RunMessage;
 use llm_do_serve::RunListQuery;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
@@ -83,8 +84,20 @@ impl Remote {
     /// Settles the outcome of a call of a run.
     pub(super) fn settle(&self, id: &str, step: &str, settlement: &Settlement) -> Result<(), CommandError> {
         let url = self.path(&["runs", id, "settle"])?;
-        let body = json!({ "step": step, "outcome": settlement });
-        match self.send(Method::POST, url, Some(&body))? {
+        self.post(url, &json!({ "step": step, "outcome": settlement }))
+    }
+
+    /// Sends a message to a run.
+    pub(super) fn send(&self, id: &str, message: &RunMessage) -> Result<(), CommandError> {
+        let body = json!({
+            "message": message.text(), "worker": message.worker(), "interrupt": message.interrupts(),
+            "pin": message.is_pinned(),
+        });
+        self.post(self.path(&["runs", id, "messages"])?, &body)
+    }
+
+    fn post(&self, url: Url, body: &Value) -> Result<(), CommandError> {
+        match self.exchange(Method::POST, url, Some(body))? {
             (status, _) if status.is_success() => Ok(()),
             (status, problem) => Err(refused(status, &problem)),
         }
@@ -100,11 +113,11 @@ impl Remote {
     }
 
     fn get(&self, url: Url) -> Result<(StatusCode, Value), CommandError> {
-        self.send(Method::GET, url, None)
+        self.exchange(Method::GET, url, None)
     }
 
     /// Returns the status and the body of a response; the body is null if it is not JSON.
-    fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(StatusCode, Value), CommandError> {
+    fn exchange(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(StatusCode, Value), CommandError> {
         let answer = async {
             // Without redirects, since the token is only for the address that the user named.
             let http = Client::builder().redirect(Policy::none()).timeout(TIMEOUT).build()?;

@@ -19,6 +19,7 @@ mod limits;
 mod property;
 mod rules;
 mod subschemas;
+mod untrusted;
 #[cfg(any(feature = "json-schema", test))]
 mod usable;
 
@@ -41,17 +42,20 @@ pub use self::limits::MAX_VALUE_DEPTH;
 pub use self::limits::is_shallow;
 pub(crate) use self::limits::{depth_fault, dismantle};
 pub use self::property::Property;
+pub(crate) use self::untrusted::{UNTRUSTED, has_untrusted, untrusted_properties};
 #[cfg(any(feature = "json-schema", test))]
 pub use self::usable::UsableSchema;
 
-/// Returns the settings of all schemas of Rust types: draft 2020-12, without `$schema`, and without links to items in the descriptions.
+/// Returns the settings of all schemas of Rust types: draft 2020-12, without `$schema`, without links to items in the descriptions, and
+/// without marks of untrusted parts.
 pub fn settings() -> SchemaSettings {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
-    settings.with_transform(RecursiveTransform(drop_item_links))
+    settings.with_transform(RecursiveTransform(drop_own_marks))
 }
 
 /// Descriptions are doc comments, whose links only rustdoc can resolve.
-fn drop_item_links(schema: &mut Schema) {
+fn drop_own_marks(schema: &mut Schema) {
+    drop(schema.remove(UNTRUSTED));
     if let Some(Value::String(description)) = schema.get_mut("description") {
         let plain = without_item_links(description).into_owned();
         *description = plain;

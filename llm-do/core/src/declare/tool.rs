@@ -27,7 +27,7 @@ pub use self::typed_error::{ErrorProbe, NoErrorType, TypedError, assert_fallible
 pub use self::worker_output::WorkerOutput;
 use crate::base::error::{CallError, Fault};
 use crate::declare::argument::{self, Arguments};
-use crate::declare::nesting;
+use crate::declare::{nesting, schema};
 
 /// The arguments of a tool, worker or entry: the struct that the macros generate for each function, under the same name.
 ///
@@ -137,6 +137,15 @@ impl Effect {
     }
 }
 
+/// The schema of a type.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct TypeSchema {
+    pub(crate) schema: fn() -> Value,
+    /// Returns whether a value may have untrusted parts.
+    pub(crate) has_untrusted: fn() -> bool,
+}
+
 /// Finds the schema of `T` at compile time, if it implements `JsonSchema`: an inherent constant takes precedence.
 #[doc(hidden)]
 #[derive(Debug)]
@@ -144,14 +153,15 @@ pub struct SchemaProbe<T>(PhantomData<T>);
 
 impl<T: JsonSchema> SchemaProbe<T> {
     #[doc(hidden)]
-    pub const SCHEMA: Option<fn() -> Value> = Some(crate::declare::schema::of::<T>);
+    pub const SCHEMA: Option<TypeSchema> =
+        Some(TypeSchema { schema: schema::of::<T>, has_untrusted: schema::has_untrusted::<T> });
 }
 
 /// The fallback of [`SchemaProbe`] for types without a schema.
 #[doc(hidden)]
 pub trait NoSchema {
     #[doc(hidden)]
-    const SCHEMA: Option<fn() -> Value> = None;
+    const SCHEMA: Option<TypeSchema> = None;
 }
 
 impl<T> NoSchema for SchemaProbe<T> {}

@@ -10,8 +10,8 @@ mod text;
 
 pub use self::check::{assert_picked, assert_prefixed, assert_unique};
 pub use self::effect::{
-    CallsAt, CallsOf, Depth, EffectProbe, EightWorkers, HasEffects, NoEffects, NotToolset, StrongestEffect,
-    assert_effect, assert_reads,
+    CallsAt, CallsOf, Depth, EffectProbe, EightWorkers, HasEffects, NoEffects, NoWorker, NotToolset, StrongestEffect,
+    assert_effect, assert_reads, assert_separate,
 };
 pub use self::listed::{Listed, NoType, NoValue, assert_listed};
 #[doc(hidden)]

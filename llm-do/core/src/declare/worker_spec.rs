@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::{ServerSideTool, Settings};
 use llm_do_worker_file::{
     BLANK_REASON, MODEL_CHOICE, NOT_AN_OBJECT, REASON_WITHOUT_EFFECT, ZERO_TIMEOUT, ZERO_TURNS, check_max_result,
@@ -144,9 +145,15 @@ pub struct WorkerSpec {
     /// The tool that answers first.
     #[doc(hidden)]
     pub hybrid: Option<String>,
+    /// While which evidence that tool answers.
+    #[doc(hidden)]
+    pub guarantee: Option<Guarantee>,
     /// The tool that it is compared with, at every how many calls.
     #[doc(hidden)]
     pub shadow: Option<(String, u64)>,
+    /// The evaluator of its results, how many there are at most, and the score that is accepted.
+    #[doc(hidden)]
+    pub refine: Option<(String, u32, f64)>,
 }
 
 impl WorkerSpec {
@@ -180,7 +187,9 @@ impl WorkerSpec {
             background: false,
             timeout: None,
             hybrid: None,
+            guarantee: None,
             shadow: None,
+            refine: None,
         }
     }
 
@@ -352,6 +361,14 @@ impl WorkerSpec {
         self
     }
 
+    /// Has the tool of [`hybrid`](Self::hybrid) answer only while comparisons show that it disagrees seldom enough, as
+    /// [`RuntimeBuilder::guarantee`](https://docs.rs/llm-do/latest/llm_do/runtime/struct.RuntimeBuilder.html#method.guarantee) does, which takes
+    /// precedence. Default: none.
+    pub fn guarantee(mut self, guarantee: Guarantee) -> Self {
+        self.guarantee = Some(guarantee);
+        self
+    }
+
     /// Compares it with a tool at every `every`-th call. Default: none.
     ///
     /// Of the tool of [`hybrid`](Self::hybrid), the worker checks the answers in the background; any other tool runs beside the worker.
@@ -361,9 +378,19 @@ impl WorkerSpec {
         self
     }
 
-    /// Returns the tool that answers first, and the one that it is compared with.
-    pub(crate) fn compared_with(&self) -> impl Iterator<Item = &String> {
-        self.hybrid.iter().chain(self.shadow.as_ref().map(|(tool, _)| tool))
+    /// Has an evaluator score each result, as [`RuntimeBuilder::refine`](https://docs.rs/llm-do/latest/llm_do/runtime/struct.RuntimeBuilder.html#method.refine)
+    /// does, which takes precedence: the best of `at_most` results stands, or the first with the score `accept`. Default: none. The results
+    /// of a worker that a model or code creates during a run are not scored.
+    pub fn refine(mut self, evaluator: impl Into<String>, at_most: u32, accept: f64) -> Self {
+        self.refine = Some((evaluator.into(), at_most, accept));
+        self
+    }
+
+    /// Returns the tools that it names beside its own: the one that answers first, the one that it is compared with, and its evaluator.
+    #[doc(hidden)]
+    pub fn further_tools(&self) -> impl Iterator<Item = &String> {
+        let compared = self.shadow.as_ref().map(|(tool, _)| tool);
+        self.hybrid.iter().chain(compared).chain(self.refine.as_ref().map(|(evaluator, ..)| evaluator))
     }
 
     /// Returns all faults of the definition.

@@ -35,7 +35,8 @@ pub use self::channel::{ChannelSink, EventReceiver, event_channel};
 pub use self::content::{ByDigest, ContentFile, ContentMessage, ContentResult, RequestContent};
 pub(crate) use self::content::{SchemaDigests, SentRequest, ShownContent};
 pub use self::detail::{
-    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, FlowReason, GuardAction, GuardHook, ItemKind, Outcome,
+    RuleSource,
 };
 pub use self::effects::EffectLog;
 pub use self::effects::EffectSink;
@@ -44,7 +45,7 @@ pub(crate) use self::flush::flush;
 pub use self::flush::flush_with_timeout;
 pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;
-pub use self::label::Label;
+pub use self::label::{Label, Labels};
 pub use self::origin::{ArgumentOrigin, ResultOrigin, ValueOrigin};
 pub use self::parts::{EventPart, FileInfo};
 pub use self::planned::{PlannedApproval, PlannedKind};

@@ -1,5 +1,6 @@
 //! Durable execution: journals record the effects of runs and replay them on resume.
 
+mod changed;
 mod check;
 #[cfg(feature = "restate")]
 mod engine;
@@ -30,6 +31,7 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+pub use self::changed::{ChangedReplay, Difference, DifferenceKind, ReplayRules, Replayed};
 pub use self::check::{Checked, ReplayCheck};
 #[doc(hidden)]
 #[cfg(feature = "restate")]

@@ -12,6 +12,8 @@ mod approvals;
 mod approver;
 mod decision;
 mod edit;
+mod flow_mode;
+mod flow_overview;
 mod inbox;
 mod memory;
 mod mode;
@@ -37,10 +39,14 @@ pub use self::decision::Decision;
 #[cfg(feature = "serve")]
 pub use self::decision::WrittenDecision;
 pub use self::edit::RefusedEdit;
+pub use self::flow_mode::FlowMode;
+#[doc(hidden)]
+pub use self::flow_overview::{FlowOverview, SinkFlow, SourceFlow, WorkerFlow};
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
 pub use self::mode::ApprovalMode;
 pub use self::overview::{ApprovalOverview, RememberedApproval};
+pub(crate) use self::policy::with_defaults;
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub(crate) use self::request::{LazyRequest, may_have_happened};
@@ -52,6 +58,7 @@ pub use self::rule::Rule;
 pub(crate) use self::submitted::SubmittedRequest;
 use crate::base::error::CallError;
 use crate::base::usage::UsageTree;
+pub use crate::declare::flow::Reach;
 use crate::observe::event::{ApprovalScope, DecidedBy, EventKind, RuleSource};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -150,6 +157,14 @@ impl Approval {
         match &self.verdict {
             Verdict::Blocked(reason) => Some(reason),
             Verdict::Approved(_) | Verdict::Happened(_) | Verdict::Denied(_) => None,
+        }
+    }
+
+    /// Returns why the approver, the reviewer, the mode or cancellation denied the call, if one did.
+    pub(crate) fn denial_reason(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Denied(reason) => Some(reason),
+            Verdict::Approved(_) | Verdict::Happened(_) | Verdict::Blocked(_) => None,
         }
     }
 

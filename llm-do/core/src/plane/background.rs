@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
@@ -173,6 +173,7 @@ impl InBackground {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;

@@ -12,8 +12,10 @@ use futures_util::Stream;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+pub(crate) use self::pieces::Form;
+#[doc(hidden)]
+pub use self::pieces::Pieces;
 use self::pieces::Taken;
-pub(crate) use self::pieces::{Form, Pieces};
 use crate::base::error::CallError;
 use crate::base::partial_json::{PartialJson, Step};
 use crate::declare::partial::Partial;
@@ -82,6 +84,38 @@ impl<T> Stream for CallStream<'_, T> {
 impl<T> fmt::Debug for CallStream<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallStream").field("has_ended", &self.result.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// Reads the result of a call that something else polls, while it arrives.
+#[doc(hidden)]
+#[cfg(feature = "serve")]
+#[derive(Debug)]
+pub struct PieceReader {
+    pieces: Arc<Pieces>,
+    reader: Reader,
+}
+
+#[cfg(feature = "serve")]
+impl PieceReader {
+    #[doc(hidden)]
+    pub fn new(pieces: Arc<Pieces>) -> Self {
+        Self { pieces, reader: Reader::default() }
+    }
+
+    /// Waits for more of the result, and returns all of it that has arrived.
+    #[doc(hidden)]
+    pub async fn next(&mut self) -> Partial<Value> {
+        poll_fn(|cx| {
+            while let Some(taken) = self.pieces.take(cx.waker()) {
+                self.reader.read(taken);
+                if let Some(partial) = self.reader.partial() {
+                    return Poll::Ready(partial);
+                }
+            }
+            Poll::Pending
+        })
+        .await
     }
 }
 

@@ -1,5 +1,6 @@
 //! The context of a running tool, worker or entry, which is passed down the call tree.
 
+mod acted;
 mod ask;
 mod callers;
 mod dry_run;
@@ -34,6 +35,7 @@ pub(crate) use self::host::Host;
 pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::{JournalMethod, NO_RESULT, StepOutcome};
 pub(crate) use self::metered::{ReservedCall, ReservedRequest};
+pub(crate) use self::origins::has_files;
 pub use self::spawn::CallHandle;
 pub use self::thread::Thread;
 pub(crate) use self::time::Deadline;

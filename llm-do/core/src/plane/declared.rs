@@ -108,6 +108,8 @@ pub(crate) enum Callee<'a> {
     Item(&'a str),
     /// The item with this registered name, which is the first call of a nested run.
     First(&'a str),
+    /// The item with this registered name, which the plane calls for a worker, such as its evaluator.
+    Implied(&'a str),
     /// The tool with this shown name; the registered name if the caller declares nothing.
     Shown(&'a str),
     /// The item with this registered name, in a typed call whose result arrives in pieces.
@@ -129,6 +131,7 @@ impl<'a> Callee<'a> {
         match self {
             Self::Item(name)
             | Self::First(name)
+            | Self::Implied(name)
             | Self::Shown(name)
             | Self::RuntimeWorker(name)
             | Self::Streamed(name, _) => name,
@@ -140,7 +143,7 @@ impl<'a> Callee<'a> {
     pub(crate) fn resolve(self, declared: Option<&'a Declared>) -> Option<&'a str> {
         match (self, declared) {
             (Self::Inline(_) | Self::RuntimeWorker(_), _) => None,
-            (Self::First(name), _) => Some(name),
+            (Self::First(name) | Self::Implied(name), _) => Some(name),
             (_, None) => Some(self.name()),
             (Self::Item(name) | Self::Streamed(name, _), Some(declared)) => declared.shown(name).map(|_| name),
             (Self::Shown(name), Some(declared)) => declared.tool(name),

@@ -44,9 +44,11 @@ pub use self::worker::{
 use crate::base::error::{ErrorType, Fault};
 use crate::base::json::Json;
 use crate::declare::argument::{self, Sample, TextFields};
+use crate::declare::flow::Reach;
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
-use crate::declare::tool::{Effect, OnUnknown, Running, Tool, WorkerOutput};
+use crate::declare::tool::{Effect, OnUnknown, Running, Tool, TypeSchema, WorkerOutput};
+use crate::declare::toolset::{HasEffects, Keyed, NoWorker, assert_separate};
 use crate::observe::event::ItemKind;
 use crate::plane::context::{CallContext, StateKey};
 
@@ -99,6 +101,14 @@ pub struct ToolDef {
     /// Returns the form in events of arguments that cannot be decoded.
     pub(crate) shown: fn(Value) -> Value,
     pub(crate) output: Option<fn() -> Value>,
+    /// Returns whether the type of its output has untrusted parts, if that is known.
+    pub(crate) has_untrusted: Option<fn() -> bool>,
+    /// Returns the arguments that it only passes on, by their types.
+    pub(crate) data: fn() -> Vec<String>,
+    /// Whether its results are private.
+    pub(crate) is_private: bool,
+    /// Where what it gets may arrive, if it declares that.
+    pub(crate) reach: Option<Reach>,
     /// The type of its errors, if a journal keeps it.
     pub(crate) error: Option<ErrorType>,
     pub(crate) implementation: Implementation,
@@ -198,9 +208,10 @@ impl ToolDef {
 
     /// Defines a worker whose prompt is its arguments.
     #[must_use]
+    #[track_caller]
     pub const fn worker<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
     where
-        T: Tool<Output = O>,
+        T: Keyed + Tool<Output = O>,
         O: WorkerOutput,
     {
         Self::worker_with::<T, O>(description, location, worker, rendering::by_arguments::<T>)
@@ -208,14 +219,16 @@ impl ToolDef {
 
     /// Defines a worker whose body renders the prompt.
     #[must_use]
+    #[track_caller]
     pub const fn worker_with_body<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
     where
-        T: Renders + Tool<Output = O>,
+        T: Keyed + Renders + Tool<Output = O>,
         O: WorkerOutput,
     {
         Self::worker_with::<T, O>(description, location, worker, rendering::by_body::<T>)
     }
 
+    #[track_caller]
     const fn worker_with<T, O>(
         description: &'static str,
         location: Location,
@@ -223,12 +236,16 @@ impl ToolDef {
         ask: DecodeForPrompt,
     ) -> Self
     where
-        T: Tool<Output = O>,
+        T: Keyed + Tool<Output = O>,
         O: WorkerOutput,
     {
+        if !worker.code && worker.flow_reason.is_none() {
+            assert_separate(T::NAME, <T::Calls<NoWorker> as HasEffects>::STRONGEST);
+        }
         let implementation = Implementation::Worker { worker, ask, output: O::check };
         let mut def = Self::new::<T>(ItemKind::Worker, description, location, implementation);
         def.output = Some(O::schema);
+        def.has_untrusted = Some(O::has_untrusted);
         def
     }
 
@@ -264,6 +281,10 @@ impl ToolDef {
             samples: argument::samples::<T>,
             shown: argument::shown::<T>,
             output: None,
+            has_untrusted: None,
+            data: schema::untrusted_properties::<T>,
+            is_private: false,
+            reach: None,
             error: None,
             implementation,
         }
@@ -362,8 +383,25 @@ impl ToolDef {
 
     /// Sets the schema of its output. Default: unknown.
     #[must_use]
-    pub const fn output(mut self, output: Option<fn() -> Value>) -> Self {
-        self.output = output;
+    pub const fn output(mut self, output: Option<TypeSchema>) -> Self {
+        if let Some(TypeSchema { schema, has_untrusted }) = output {
+            self.output = Some(schema);
+            self.has_untrusted = Some(has_untrusted);
+        }
+        self
+    }
+
+    /// Makes its results private. Default: public.
+    #[must_use]
+    pub const fn private(mut self) -> Self {
+        self.is_private = true;
+        self
+    }
+
+    /// Sets where what it gets may arrive. Default: outside, for a tool whose effect is not `read_only`.
+    #[must_use]
+    pub const fn reach(mut self, reach: Reach) -> Self {
+        self.reach = Some(reach);
         self
     }
 

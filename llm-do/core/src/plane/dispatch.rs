@@ -17,6 +17,7 @@ mod limits;
 mod origins;
 mod perform;
 mod pipeline;
+mod refine;
 mod report;
 mod respond;
 mod root;
@@ -41,11 +42,15 @@ pub(crate) use self::hybrid::Hybrids;
 #[doc(hidden)]
 #[cfg(feature = "serve")]
 pub use self::journal::may_repeat_effects;
+#[cfg(feature = "script")]
+pub(crate) use self::journal::recorded_outcome_only;
 #[doc(hidden)]
 #[cfg(feature = "serve")]
 pub use self::journal::without_content;
 pub use self::journal::{recorded_outcome, unknown_calls};
+use self::origins::KeptLabels;
 use self::pipeline::CallResult;
+pub(crate) use self::refine::Refinements;
 #[doc(hidden)]
 pub use self::root::fresh_id;
 pub(crate) use self::root::{ChatParts, Root};
@@ -60,6 +65,7 @@ use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::config::SessionConfig;
 use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
+use crate::plane::guarantee::EvidencePlace;
 use crate::plane::guard::Guards;
 use crate::plane::instance::CloseTasks;
 use crate::plane::mailbox::Mailbox;
@@ -83,6 +89,9 @@ pub(crate) struct Plane {
     pub(crate) root_steps: ChildSteps,
     pub(crate) shadows: Shadows,
     pub(crate) hybrids: Hybrids,
+    /// Where the evidence of guarantees is kept.
+    pub(crate) evidence: EvidencePlace,
+    pub(crate) refinements: Refinements,
     /// The folder that the files of created workers are written to.
     pub(crate) worker_store: Option<PathBuf>,
 }
@@ -113,6 +122,10 @@ pub(crate) struct Run {
     approved: RunScope,
     /// Whether anybody may decide about its calls: then they note what they read.
     tracks_origins: bool,
+    /// Whether values are labelled.
+    has_flow: bool,
+    /// By toolset: the join of what its tools got, and may return again.
+    kept: KeptLabels,
     /// The project's root and the working directory; set when an approval needs them.
     folders: OnceLock<[String; 2]>,
 }
@@ -136,10 +149,13 @@ impl Run {
         mut settings: RunSettings,
     ) -> Self {
         let approvals = settings.approvals(&plane);
-        let tracks_origins = approvals.as_ref().unwrap_or(&plane.approvals).use_origins() || plane.guards.is_some();
+        let used = approvals.as_ref().unwrap_or(&plane.approvals);
+        let (tracks_origins, has_flow) = (used.use_origins() || plane.guards.is_some(), used.has_flow());
         Self {
             approvals,
             tracks_origins,
+            has_flow,
+            kept: KeptLabels::default(),
             events: RunEvents::new(&plane, std::mem::take(&mut settings.sinks)),
             guards: plane.guards.clone(),
             background: Background {

@@ -1,6 +1,8 @@
 //! Tools as values, which a program adds to a runtime when it is built.
 
 mod alias;
+#[cfg(feature = "learn")]
+mod learned_tool;
 #[cfg(feature = "script")]
 mod script_tool;
 mod subtask_tool;
@@ -18,6 +20,8 @@ use serde_json::Value;
 
 #[doc(hidden)]
 pub use self::alias::Alias;
+#[cfg(feature = "learn")]
+pub use self::learned_tool::{LearnedFault, LearnedTool};
 #[cfg(feature = "script")]
 pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;
@@ -157,9 +161,14 @@ pub struct FunctionTool {
     pub(crate) decode: Arc<DecodeValue>,
     #[doc(hidden)]
     pub acts: Acts,
+    /// The version of its code, if it is known.
+    pub(crate) version: Option<String>,
     /// The identity of the server that runs it, with the server's definition of the tool; `None` for other tools.
     #[doc(hidden)]
     pub server: Option<Arc<str>>,
+    /// What was learned, if that implements it.
+    #[cfg(feature = "learn")]
+    pub(crate) learned: Option<Arc<llm_do_learn::Learned>>,
     /// The script that implements it, if any.
     #[cfg(feature = "script")]
     pub(crate) script: Option<Arc<Script>>,
@@ -241,7 +250,10 @@ impl FunctionTool {
             too_deep: Vec::new(),
             decode,
             acts: Acts::Either,
+            version: None,
             server: None,
+            #[cfg(feature = "learn")]
+            learned: None,
             #[cfg(feature = "script")]
             script: None,
             #[cfg(feature = "script")]
@@ -327,6 +339,13 @@ impl FunctionTool {
     /// Sets the tools and toolsets that it may call, by name. Default: all items of the runtime.
     pub fn toolsets(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.toolsets = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the version of its code, such as a digest. Default: that of the program. When it changes, the evidence of a
+    /// [guarantee](crate::session::runtime::RuntimeBuilder::guarantee) starts again.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
         self
     }
 

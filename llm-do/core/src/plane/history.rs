@@ -54,6 +54,25 @@ impl History {
         &mut self.messages
     }
 
+    /// Pins the message of the user with this index, so that it stays when the history is compacted; returns whether there is such a
+    /// message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::model::Message;
+    /// use llm_do::History;
+    ///
+    /// let mut history = History::from(vec![Message::user("Never change the tests.")]);
+    /// assert!(history.pin(0) && history.messages()[0].is_pinned());
+    /// assert!(!history.pin(1));
+    /// ```
+    pub fn pin(&mut self, index: usize) -> bool {
+        let Some(message @ Message::User { .. }) = self.messages.get_mut(index) else { return false };
+        *message = message.clone().pinned();
+        true
+    }
+
     /// Returns whether there are no messages.
     #[must_use]
     pub fn is_empty(&self) -> bool {

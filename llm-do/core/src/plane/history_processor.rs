@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 
 pub use self::compaction::Compaction;
-pub(crate) use self::compaction::{first_kept, is_worth, replace_old, tokens};
+pub(crate) use self::compaction::{Cut, Estimate, Needed, Ratios};
 use crate::base::error::BoxError;
 use crate::plane::context::CallContext;
 use crate::plane::history::History;

@@ -28,6 +28,8 @@ pub struct RunMessage {
     worker: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     interrupts: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_pinned: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<Arc<str>>,
 }
@@ -36,7 +38,7 @@ impl RunMessage {
     /// Creates a message to the outermost worker that runs.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), worker: None, interrupts: false, id: None }
+        Self { text: text.into(), worker: None, interrupts: false, is_pinned: false, id: None }
     }
 
     /// Addresses the worker with this registered name. Default: the outermost worker that runs.
@@ -54,11 +56,18 @@ impl RunMessage {
         Self { interrupts: true, ..self }
     }
 
-    /// Sets the worker and whether it interrupts, as a client gives them.
+    /// Pins the message: it stays in the conversation when that becomes too long and its old part is summarized. Default: only the
+    /// last message of the user stays.
+    #[must_use]
+    pub fn pinned(self) -> Self {
+        Self { is_pinned: true, ..self }
+    }
+
+    /// Sets the worker, whether it interrupts and whether it is pinned, as a client gives them.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_options(self, worker: Option<String>, interrupts: bool) -> Self {
-        Self { worker, interrupts, ..self }
+    pub fn with_options(self, worker: Option<String>, interrupts: bool, is_pinned: bool) -> Self {
+        Self { worker, interrupts, is_pinned, ..self }
     }
 
     /// Sets an id, which its event has. Default: none.
@@ -83,6 +92,12 @@ impl RunMessage {
     #[must_use]
     pub fn interrupts(&self) -> bool {
         self.interrupts
+    }
+
+    /// Returns whether it stays in the conversation when that is compacted.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        self.is_pinned
     }
 
     /// Returns the id, if it has one.

@@ -4,6 +4,9 @@
 //! function keeps none. For a decision, [`Origins`] takes the readings of the caller and of the calls above it, and looks for the values of the arguments in
 //! them when it is first asked.
 
+mod bounded;
+mod code;
+mod ids;
 mod notes;
 mod search;
 mod text;
@@ -13,8 +16,13 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+pub(crate) use self::bounded::{is_bounded, is_bounded_schema};
+pub(crate) use self::code::WrittenCode;
+pub(crate) use self::ids::{IdPlace, KnownIds};
+#[cfg(feature = "script")]
+pub(crate) use self::notes::HeldReadings;
 pub(crate) use self::notes::{OriginNotes, Reading};
-use crate::observe::event::{ArgumentOrigin, Caller, Label, ValueOrigin};
+use crate::observe::event::{ArgumentOrigin, Caller, FlowReason, Label, Labels, ValueOrigin};
 
 /// What a call was made from: the run's request, what its caller has read, and where each value of its arguments came from.
 ///
@@ -78,12 +86,15 @@ pub struct RootCall {
     pub arguments: Arc<Value>,
     /// Whether a client made it that may be a model, and not the user: the call is [gated](crate::session::runtime::Start::gated).
     pub is_of_client: bool,
+    /// Whose text the arguments may carry; without [sources](crate::plane::approval::Policy::source), all are trusted.
+    pub label: Label,
 }
 
 impl RootCall {
-    /// Returns the origin of its arguments.
-    fn origin(&self) -> ValueOrigin {
-        if self.is_of_client { ValueOrigin::Client } else { ValueOrigin::User }
+    /// Returns the origin and the labels of its arguments.
+    fn origin(&self) -> (ValueOrigin, Labels) {
+        let origin = if self.is_of_client { ValueOrigin::Client } else { ValueOrigin::User };
+        (origin, Labels::public(self.label))
     }
 }
 
@@ -101,6 +112,24 @@ pub struct ReadResult {
     pub through: Arc<[Arc<str>]>,
     /// Whose text the result may carry; without [sources](crate::plane::approval::Policy::source), all results are trusted.
     pub label: Label,
+    /// Whether the result may carry what a [private source](crate::plane::approval::Policy::private) returned.
+    pub is_private: bool,
+}
+
+impl ReadResult {
+    /// Creates a trusted and public result.
+    pub(crate) fn new(call: Option<u64>, tool: Arc<str>, summary: Arc<str>, through: Arc<[Arc<str>]>) -> Self {
+        Self { call, tool, summary, through, label: Label::Trusted, is_private: false }
+    }
+
+    /// Returns it with these labels.
+    pub(crate) fn labelled(self, labels: Labels) -> Self {
+        Self { label: labels.integrity, is_private: labels.is_private, ..self }
+    }
+
+    fn labels(&self) -> Labels {
+        Labels { integrity: self.label, is_private: self.is_private }
+    }
 }
 
 /// What is known about a call that is decided about.
@@ -109,28 +138,62 @@ struct Known {
     root: Option<RootCall>,
     /// The user's answers to questions of the run.
     answers: Vec<Arc<str>>,
+    /// The texts and numbers that code has endorsed.
+    endorsed: Vec<Arc<str>>,
     read: Vec<Arc<Reading>>,
-    /// The join of what the caller has read.
-    label: Label,
-    /// Where a value came from that is found nowhere; `None` if nothing is known of the call.
-    unfound: Option<ValueOrigin>,
+    /// What guards have read, which only finds where values came from.
+    read_by_guards: Vec<Arc<Reading>>,
+    /// The code that makes the call, if its text is known.
+    code: Option<Arc<WrittenCode>>,
+    /// The origin and the labels of a value that is found nowhere; `None` if nothing is known of the call.
+    unfound: Option<(ValueOrigin, Labels)>,
+    /// The join of all that the value may come from that are not looked for.
+    unseen: Labels,
     /// The arguments, as they would run.
     arguments: Value,
-    /// The properties of the tool's schema, with the defaults.
-    properties: Value,
+    /// The schema of the arguments, with the defaults.
+    schema: Value,
+    /// The toolsets of the tool: ids that a tool of these returned are bounded.
+    toolsets: Vec<Arc<str>>,
     found: OnceLock<Vec<ArgumentOrigin>>,
 }
 
 /// The call whose origins are asked for.
 pub(crate) struct OriginQuery<'a> {
     pub(crate) by: Caller,
-    /// Whether a model wrote the code that makes the call.
-    pub(crate) is_model_code: bool,
+    /// The code that makes the call, if its text is known.
+    pub(crate) code: Option<&'a Arc<WrittenCode>>,
     /// The join of what the caller has read.
-    pub(crate) label: Label,
+    pub(crate) labels: Labels,
     pub(crate) arguments: &'a Value,
     /// The schema of the arguments.
     pub(crate) schema: &'a Value,
+    /// The toolsets of the tool.
+    pub(crate) toolsets: Vec<Arc<str>>,
+}
+
+/// A call that the code of a model made in another process.
+#[cfg(feature = "script")]
+pub(crate) struct RepeatedCall<'a> {
+    /// The name of the tool, as the code sees it.
+    pub(crate) shown: &'a str,
+    pub(crate) arguments: &'a Value,
+    pub(crate) result: &'a Value,
+    /// The code that made it, with that before it.
+    pub(crate) code: &'a Arc<WrittenCode>,
+    /// The join of all that the code has read.
+    pub(crate) worst: Labels,
+}
+
+/// Which calls of a tool need the approval of a person because of where their values came from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SinkRule<'a> {
+    /// The arguments that are only passed on.
+    pub(crate) data: &'a [String],
+    /// Whether what it gets leaves to other people.
+    pub(crate) is_outside: bool,
+    /// Whether untrusted data may not leave.
+    pub(crate) is_strict: bool,
 }
 
 impl Origins {
@@ -140,22 +203,41 @@ impl Origins {
         Self(Arc::new(Known { found: OnceLock::from(arguments), ..Known::default() }))
     }
 
-    /// Collects what is known about a call; `notes` are those of its callers, the nearest first and the user's last.
-    pub(crate) fn of_call<'n>(query: &OriginQuery<'_>, notes: impl Iterator<Item = &'n OriginNotes>) -> Self {
-        let (mut root, mut answers, mut read) = (None, Vec::new(), Vec::new());
+    /// Collects what is known about a call; `notes` are those of its callers, the nearest first and the user's last, and `own` those of the
+    /// call, with what its guards have read.
+    pub(crate) fn of_call<'n>(
+        query: OriginQuery<'_>,
+        notes: impl Iterator<Item = &'n OriginNotes>,
+        own: Option<&OriginNotes>,
+    ) -> Self {
+        let mut known = Known::default();
+        let mut lost = Labels::default();
         for notes in notes {
-            root = notes.root_call().or(root);
-            answers.extend(notes.answers());
-            read.extend(notes.readings());
+            known.root = notes.root_call().or(known.root);
+            known.answers.extend(notes.answers());
+            known.endorsed.extend(notes.endorsed());
+            known.read.extend(notes.readings());
+            known.read_by_guards.extend(notes.readings_of_guards());
+            lost = lost.join(notes.lost()).join(notes.lost_of_guards());
         }
-        let unfound = match query.by {
-            Caller::User => root.as_ref().map_or(ValueOrigin::User, RootCall::origin),
-            Caller::Code if !query.is_model_code => ValueOrigin::Code,
-            Caller::Code | Caller::Model => ValueOrigin::Unknown,
-        };
-        let (arguments, properties) = (query.arguments.clone(), query.schema["properties"].clone());
-        let (label, unfound) = (query.label, Some(unfound));
-        Self(Arc::new(Known { root, answers, read, label, unfound, arguments, properties, found: OnceLock::new() }))
+        if let Some(own) = own {
+            known.read_by_guards.extend(own.readings_of_guards());
+            lost = lost.join(own.lost_of_guards());
+        }
+        let is_by_model = query.code.is_some_and(|code| code.is_by_model());
+        known.unfound = Some(match query.by {
+            Caller::User => known.root.as_ref().map_or((ValueOrigin::User, Labels::default()), RootCall::origin),
+            // What is not kept may be what the code passes on.
+            Caller::Code if query.code.is_none() => (ValueOrigin::Code, lost),
+            // A script computes from what it has read.
+            Caller::Code if !is_by_model => (ValueOrigin::Code, query.labels),
+            Caller::Code | Caller::Model => (ValueOrigin::Unknown, query.labels),
+        });
+        known.unseen = known.unfound.as_ref().map_or(lost, |(_, labels)| lost.join(*labels).join(query.labels));
+        known.code = query.code.cloned();
+        (known.arguments, known.schema) = (query.arguments.clone(), query.schema.clone());
+        known.toolsets = query.toolsets;
+        Self(Arc::new(known))
     }
 
     /// Returns the origins of a call whose arguments the approver replaced by these.
@@ -191,21 +273,41 @@ impl Origins {
         self.0.found.get_or_init(|| self.0.find_all())
     }
 
-    /// Lists the untrusted values that decide what the call does: all but those of the `data` arguments.
-    pub(crate) fn steering<'o>(&'o self, data: &'o [String]) -> impl Iterator<Item = &'o ArgumentOrigin> {
-        let is_data = |found: &ArgumentOrigin| data.iter().any(|name| is_in(found, name));
-        self.arguments().iter().filter(move |found| found.label == Label::Untrusted && !is_data(found))
+    /// Returns why the call needs the approval of a person, if it does.
+    pub(crate) fn held(&self, rule: SinkRule<'_>) -> Option<FlowReason> {
+        let is_untrusted = |found: &&ArgumentOrigin| found.label == Label::Untrusted;
+        let is_data = |found: &ArgumentOrigin| rule.data.iter().any(|name| is_in(found, name));
+        let mut untrusted = self.arguments().iter().filter(is_untrusted).peekable();
+        let has_untrusted = untrusted.peek().is_some();
+        if untrusted.any(|found| !is_data(found)) {
+            return Some(FlowReason::Steered);
+        }
+        if has_untrusted && rule.is_outside && rule.is_strict {
+            return Some(FlowReason::UntrustedOutside);
+        }
+        let has_private = rule.is_outside && self.arguments().iter().any(|found| found.is_private);
+        has_private.then_some(FlowReason::PrivateOutside)
     }
 
-    /// Returns the values that may carry text of what was read, as readings of the call that gets them.
+    /// Returns the values that may carry what was read, as readings of the call that gets them.
     pub(crate) fn carried(&self) -> Vec<Reading> {
-        let carriers = self.0.carriers(self.arguments());
-        carriers.map(|(value, found)| Reading::of_argument(value, found.origin.clone(), found.label)).collect()
+        self.0.carried(self.arguments())
+    }
+
+    /// Returns the values that are trusted and public, as readings of the call that gets them.
+    pub(crate) fn trusted(&self) -> Vec<Reading> {
+        self.0.trusted(self.arguments())
     }
 
     /// Returns the join of the labels of all values.
-    pub(crate) fn label(&self) -> Label {
-        self.arguments().iter().map(|found| found.label).max().unwrap_or_default()
+    pub(crate) fn labels(&self) -> Labels {
+        self.arguments().iter().map(ArgumentOrigin::labels).fold(Labels::default(), Labels::join)
+    }
+
+    /// Returns the labels of a text that the call made.
+    #[cfg(feature = "script")]
+    pub(crate) fn labels_of(&self, text: &str) -> Labels {
+        self.0.labels_of(text)
     }
 
     /// Lists where the values of one argument came from.

@@ -64,6 +64,8 @@ pub struct Registry {
     toolsets: BTreeMap<&'static str, ToolsetDef>,
     /// The toolsets that are known only at run time, by name.
     groups: BTreeMap<Arc<str>, Group>,
+    /// Workers, each with a tool that it calls without declaring it.
+    implied: Vec<(String, String)>,
     /// Whether the settings of the session add tools of the provider to the requests of each worker.
     adds_tools: bool,
     /// The items in files of other programs that the registry leaves out.
@@ -99,7 +101,7 @@ impl Registry {
         let groups = std::mem::take(&mut contents.groups);
         let left_out = std::mem::take(&mut contents.left_out);
         let effects = std::mem::take(&mut contents.effects);
-        let hybrids = std::mem::take(&mut contents.hybrids);
+        let implied = std::mem::take(&mut contents.implied);
         let adds_tools = contents.adds_tools;
         let linked = defs
             .iter()
@@ -110,7 +112,7 @@ impl Registry {
             declarations,
             &toolsets,
             groups,
-            (effects.as_slice(), hybrids.as_slice(), adds_tools),
+            (effects.as_slice(), implied.as_slice(), adds_tools),
             (left_out, faults),
         )?;
         registry.warnings.splice(0..0, warnings);
@@ -122,7 +124,7 @@ impl Registry {
         declarations: Vec<Option<DeclarationSource>>,
         toolsets: &[ToolsetDef],
         groups: Vec<Group>,
-        (effects, hybrids, adds_tools): (&[EffectLayer], &[(String, String)], bool),
+        (effects, implied, adds_tools): (&[EffectLayer], &[(String, String)], bool),
         (left_out, mut faults): (Vec<LeftOut>, Vec<String>),
     ) -> Result<Self, RegistryError> {
         let mut warnings = Vec::new();
@@ -146,8 +148,8 @@ impl Registry {
             item.instances = instances;
         }
         effects::declare(effects, &mut items, &toolsets, &groups);
-        effects::derive(&mut items, hybrids, adds_tools);
-        faults.extend(items.values().filter_map(|item| effects::fault(item, &items, hybrids, adds_tools)));
+        effects::derive(&mut items, implied, adds_tools);
+        faults.extend(items.values().filter_map(|item| effects::fault(item, &items, implied, adds_tools)));
         #[cfg(feature = "script")]
         scripts::link(&mut items, &mut faults);
         #[cfg(feature = "script")]
@@ -167,7 +169,7 @@ impl Registry {
         if !faults.is_empty() {
             return Err(RegistryError { faults });
         }
-        Ok(Self { tools, by_name, toolsets, groups, adds_tools, left_out, warnings })
+        Ok(Self { tools, by_name, toolsets, groups, implied: implied.to_vec(), adds_tools, left_out, warnings })
     }
 
     /// Builds a worker for one call; it may call only what its caller may call.
@@ -270,8 +272,7 @@ impl Registry {
         let (mut seen, mut found) = (HashSet::from([root.name()]), vec![root]);
         let mut next = 0;
         while let Some(item) = found.get(next) {
-            let declared = item.declared.iter().flat_map(|declared| declared.iter());
-            let items = declared.filter_map(|tool| self.get(&tool.tool));
+            let items = effects::callees(item, &self.implied).filter_map(|tool| self.get(tool));
             let new: Vec<&Registered> = items.map(|item| &**item).filter(|item| seen.insert(item.name())).collect();
             found.extend(new);
             next += 1;

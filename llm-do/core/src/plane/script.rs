@@ -13,6 +13,7 @@ mod large_stack;
 mod limits;
 mod linked;
 mod literal;
+mod literals;
 mod names;
 mod nested_calls;
 mod outside;
@@ -25,6 +26,7 @@ mod type_size;
 mod types;
 mod values;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 
@@ -50,7 +52,7 @@ pub(crate) struct Script {
     pub(crate) name: String,
     /// Its file, for faults.
     pub(crate) file: String,
-    text: String,
+    pub(crate) text: String,
     pub(crate) description: String,
     /// The schema of its arguments.
     pub(crate) parameters: Value,
@@ -65,6 +67,8 @@ pub(crate) struct Script {
     pub(crate) effect: Option<Effect>,
     /// Its classes that are dictionaries when it runs.
     dict_classes: Vec<String>,
+    /// The texts that it contains.
+    literals: BTreeSet<String>,
     /// Cloned for each call, since it cannot be shared.
     compiled: Mutex<MontyRun>,
 }

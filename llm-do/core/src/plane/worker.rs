@@ -1,6 +1,7 @@
 //! Runs a worker: sends requests to its model until the model returns the output.
 
 mod background;
+mod batch;
 mod calls;
 mod content;
 mod guarded;
@@ -8,6 +9,7 @@ mod long_results;
 mod messages;
 mod output;
 mod pieces;
+mod refine;
 mod repeat;
 mod request_usage;
 mod respond;
@@ -26,9 +28,12 @@ use llm_do_providers::{
 use serde_json::{Value, json};
 
 pub(crate) use self::background::ModelCalls;
+use self::batch::BatchPlace;
 pub(crate) use self::content::ShownMessages;
 pub(crate) use self::messages::{PartialAnswer, mail_of};
 pub(crate) use self::output::Output;
+use self::refine::Attempts;
+pub(crate) use self::refine::{AnswerOfCode, RESULT, Refinement, Takes};
 use self::repeat::StreamProgress;
 pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
@@ -40,11 +45,11 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::EventKind;
 use crate::observe::journal::StepKind;
-use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome, has_files};
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
-use crate::plane::history_processor::{Compaction, HistoryProcessor};
+use crate::plane::history_processor::{Compaction, Estimate, HistoryProcessor};
 use crate::plane::kept_results::KeptResults;
 use crate::plane::mailbox::Mail;
 use crate::plane::model_choice::ChosenModel;
@@ -85,11 +90,15 @@ pub(crate) struct WorkerRun {
     /// What keeps the requests within the window of the model, unless it is off.
     pub(crate) compaction: Option<Arc<Compaction>>,
     /// How many tokens the instructions and the tools have, once it was estimated.
-    pub(crate) overhead: OnceLock<usize>,
+    pub(crate) overhead: OnceLock<Estimate>,
     /// What the server of the model reports of its window, once it was asked.
     pub(crate) asked_window: OnceLock<Option<ContextWindow>>,
     /// The calls of its model in the background; `None` if it may start none.
     pub(crate) background: Option<Arc<ModelCalls>>,
+    /// What scores its results, if anything does.
+    pub(crate) refinement: Option<Arc<Refinement>>,
+    /// The answer of code with which it begins, if that was not accepted.
+    pub(crate) answer_of_code: Option<Box<AnswerOfCode>>,
 }
 
 /// The parts of a request that guards may change.
@@ -113,6 +122,8 @@ struct SavedTurns {
     finished: Vec<Option<CallResult>>,
     /// How many calls of the turn were made, if a message interrupted it.
     made: Option<usize>,
+    /// The results that were scored.
+    attempts: Attempts,
     /// Whether the last answer came from the journal.
     is_replay: bool,
     worker: Arc<WorkerRun>,
@@ -125,7 +136,7 @@ impl Drop for SavedTurns {
         self.turns.add_user_messages(&self.worker.ctx.frame().take_user_messages());
         self.turns.add_parts(self.worker.lost_calls());
         let kept = self.turns.kept();
-        conversation.save(self.turns.take_messages(), kept);
+        conversation.save(self.turns.take_messages(), kept, self.worker.ctx.labels_to_keep());
     }
 }
 
@@ -176,8 +187,12 @@ impl WorkerRun {
     async fn take_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root(), &self.attachments).await.map_err(fail)?;
+        let known = self.conversation.as_ref().and_then(|saved| saved.labels());
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
-        self.ctx.note_conversation(history.messages());
+        self.ctx.note_conversation(history.messages(), known);
+        if has_files(&message) {
+            self.ctx.note_files();
+        }
         let mut messages = Vec::from(history);
         messages.push(message);
         let mut loaded = self
@@ -188,11 +203,18 @@ impl WorkerRun {
         loaded.extend(self.result_tools_of(&messages));
         let turns = Turns::new(messages, kept, limits);
         let (finished, worker) = (Vec::new(), Arc::clone(&self));
-        let mut saved = SavedTurns { turns, finished, made: None, is_replay: false, worker };
+        let attempts = Attempts::default();
+        let mut saved = SavedTurns { turns, finished, made: None, attempts, is_replay: false, worker };
         saved.turns.add_loaded(loaded);
+        self.continue_from_code(&mut saved.turns, &mut saved.attempts);
+        self.warn_of_early_deadline();
         let _takes_messages = self.take_messages();
         loop {
             let made = saved.made.take();
+            if self.refinement.is_some() && saved.turns.is_done() {
+                // Before messages join, since the last ones close the run to further ones. Boxed, since few workers are refined.
+                Box::pin(self.score(&mut saved.turns, &mut saved.attempts)).await?;
+            }
             self.join_new(&mut saved.turns, made).await?;
             match saved.turns.step() {
                 Step::Request(_) => saved.is_replay = self.ask(&mut saved.turns).await?,
@@ -206,10 +228,13 @@ impl WorkerRun {
                 }
                 Step::Done(value) => {
                     let attachments = saved.turns.files().to_vec();
-                    return Ok(ToolReturn { attachments, ..value.clone().into() });
+                    let last = ToolReturn { attachments, ..value.clone().into() };
+                    return Ok(saved.best().unwrap_or(last));
                 }
                 Step::Failed(message) => {
-                    return Err(CallError::GaveUp { worker: self.ctx.name().to_owned(), message: message.to_owned() });
+                    let message = message.to_owned();
+                    let gave_up = || CallError::GaveUp { worker: self.ctx.name().to_owned(), message };
+                    return saved.best().ok_or_else(gave_up);
                 }
             }
         }
@@ -297,9 +322,9 @@ impl WorkerRun {
         let run = Arc::clone(self);
         let (sent, answers, reserving) = (parts.clone(), turns.turn(), Arc::clone(&reserved));
         let repeats = turns.retries();
-        let local = async move { run.send(sent, answers, repeats, reserving).await };
+        let local = move |step| async move { run.send(sent, answers, repeats, reserving, step).await };
         let input = || self.input(turns, &parts);
-        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, |_| local));
+        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local));
         // Without a journal, cancellation drops this future with its call. A journal may run it in another task.
         let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
         self.count_finished(&reserved, answer.as_ref().map(|answer| &answer.value));
@@ -356,11 +381,13 @@ impl WorkerRun {
         parts: &RequestParts,
         answers: u32,
         progress: &mut StreamProgress,
+        place: &BatchPlace<'_>,
     ) -> Result<Response, CallError> {
         self.begin_pieces();
         let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
-        let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))
+        let settings = self.settings_of(parts);
+        let request = Request::new(&[], settings)
             .transcript(&parts.messages)
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&parts.tools)
@@ -371,6 +398,16 @@ impl WorkerRun {
             .output(self.output.schema())
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);
+        if settings.is_batch()
+            && let Some(batched) = self.model.batch(request).map_err(failed)?
+        {
+            // Boxed, since few requests are in a batch.
+            let response = Box::pin(self.answer_in_batch(batched, place)).await?;
+            if self.streaming || self.guards.is_none() {
+                self.show_pieces(&response);
+            }
+            return Ok(response);
+        }
         if self.streaming {
             self.partial.clear();
             let stream = self.model.stream(request).await.map_err(failed)?;
@@ -381,6 +418,11 @@ impl WorkerRun {
             self.show_pieces(&response);
         }
         Ok(response)
+    }
+
+    /// Returns the settings of a request, which guards may have replaced.
+    fn settings_of<'a>(&'a self, parts: &'a RequestParts) -> &'a Settings {
+        parts.settings.as_deref().unwrap_or(&self.settings)
     }
 
     fn failed(&self, source: ProviderError) -> CallError {

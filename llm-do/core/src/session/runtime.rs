@@ -18,11 +18,14 @@ pub use self::builder::RuntimeBuilder;
 pub use self::chat::{Chat, ChatHandle, ChatState};
 pub use self::error::BuildError;
 pub use self::start::{RunHandle, Start};
-use crate::base::error::CallError;
+use crate::base::error::{BoxError, CallError};
 use crate::declare::tool::{FromReturn, Tool};
 use crate::observe::event;
 use crate::plane::context::CallContext;
 use crate::plane::dispatch::Plane;
+#[cfg(feature = "serve")]
+use crate::plane::guarantee::SqliteEvidence;
+use crate::plane::guarantee::{HybridState, HybridStatus};
 use crate::plane::model_choice::Findings;
 use crate::plane::registry::Registry;
 
@@ -38,6 +41,24 @@ impl Runtime {
     /// Returns a builder of a session.
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder::default()
+    }
+
+    /// Returns what is known of the hybrids with a [guarantee](RuntimeBuilder::guarantee).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the evidence cannot be read.
+    pub async fn hybrid_status(&self) -> Result<Vec<HybridStatus>, BoxError> {
+        let known = self.plane.evidence.store().all().await?;
+        Ok(known.iter().map(HybridState::status).collect())
+    }
+
+    /// Keeps the evidence of guarantees in a database, unless the program has a place for it.
+    #[doc(hidden)]
+    #[cfg(feature = "serve")]
+    pub fn keep_evidence_in(&self, database: crate::observe::database::Database) -> Result<(), BoxError> {
+        self.plane.evidence.set_default(Arc::new(SqliteEvidence::new(database)?));
+        Ok(())
     }
 
     /// Runs an entry, or a single tool or worker, as the root call: `runtime.run(main { .. })`.
@@ -187,6 +208,21 @@ impl Runtime {
     #[must_use]
     pub fn model_findings(&self) -> Findings {
         self.plane.models.findings(&self.plane.registry)
+    }
+
+    /// Returns whether requests go to batches, unless their worker has another setting.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_batch(&self) -> bool {
+        self.plane.config.settings.is_batch()
+    }
+
+    /// Returns whether guards may change or refuse answers of models.
+    #[doc(hidden)]
+    #[cfg(feature = "serve")]
+    #[must_use]
+    pub fn has_guards(&self) -> bool {
+        self.plane.guards.is_some()
     }
 
     /// Returns the longest timeout of a tool or a worker.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use llm_do_core::app::harden::{Summary, Verdict};
+
 use super::{Comparison, Latency, MetricSummary, PASSES, Report, VariantSummary};
 use crate::evaluator::Scalar;
 use crate::record::RunRecord;
@@ -43,9 +45,27 @@ pub(super) fn metric_names(runs: &[RunRecord]) -> Vec<String> {
 /// Returns the value of a metric in a run, as a number.
 fn number(run: &RunRecord, metric: &str) -> Option<f64> {
     if metric == PASSES {
-        return Some(f64::from(u8::from(run.passes())));
+        return (!run.unsure).then(|| f64::from(u8::from(run.passes())));
     }
     run.findings.iter().find(|finding| finding.name == metric)?.value.number()
+}
+
+/// Counts the cases of a variant in which all runs pass, and those in which it abstains.
+pub(super) fn summary_of(runs: &[RunRecord], variant: &str) -> Summary {
+    let mut verdicts: BTreeMap<&str, Verdict> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.variant == variant) {
+        let verdict = verdicts.entry(&run.case).or_insert(Verdict::Agrees);
+        match (*verdict, run.passes()) {
+            (Verdict::Differs, _) | (_, true) => {}
+            _ if run.unsure => *verdict = Verdict::Unsure,
+            _ => *verdict = Verdict::Differs,
+        }
+    }
+    let mut summary = Summary::default();
+    for verdict in verdicts.into_values() {
+        summary.add(verdict);
+    }
+    summary
 }
 
 /// The runs of a variant.
@@ -77,7 +97,8 @@ impl<'a> Figures<'a> {
         VariantSummary {
             name: self.name.clone(),
             runs: self.runs().count(),
-            failed: self.runs().filter(|run| run.error.is_some()).count(),
+            failed: self.runs().filter(|run| run.error.is_some() && !run.unsure).count(),
+            unsure: self.runs().filter(|run| run.unsure).count(),
             not_judged: self.runs().filter(|run| !run.failures.is_empty()).count(),
             metrics: names.iter().filter_map(|name| self.metric(name, seed)).collect(),
             latency: Latency { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1.0) },

@@ -128,6 +128,7 @@ fn summary(report: &Report) -> String {
         add(&name, &|variant| variant.metric(&name).map(metric).unwrap_or_default());
     }
     add("failed runs", &|variant| format!("{} of {}", variant.failed, variant.runs));
+    add("unsure runs", &|variant| format!("{} of {}", variant.unsure, variant.runs));
     add("runs not judged", &|variant| variant.not_judged.to_string());
     add("time, median", &|variant| seconds(variant.latency.p50));
     add("time, 90 %", &|variant| seconds(variant.latency.p90));
@@ -175,7 +176,11 @@ fn runs(report: &Report) -> String {
 }
 
 fn run(run: &RunRecord) -> String {
-    let (class, text) = if run.passes() { ("pass", "pass") } else { ("fail", "fail") };
+    let (class, text) = match (run.passes(), run.unsure) {
+        (true, _) => ("pass", "pass"),
+        (false, true) => ("unsure", "unsure"),
+        (false, false) => ("fail", "fail"),
+    };
     let output = match (&run.output, &run.error) {
         (Some(output), _) => output.as_str().map_or_else(|| output.to_string(), str::to_owned),
         (None, error) => error.clone().unwrap_or_default(),

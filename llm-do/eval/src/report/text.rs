@@ -22,7 +22,7 @@ pub(super) fn write(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result 
         f.write_char('\n')?;
         f.write_str(&table(&comparisons(report)))?;
     }
-    let failing: Vec<_> = report.runs.iter().filter(|run| !run.passes()).collect();
+    let failing: Vec<_> = report.runs.iter().filter(|run| !run.passes() && !run.unsure).collect();
     if !failing.is_empty() {
         writeln!(f, "\n{} of {} runs do not pass:", failing.len(), report.runs.len())?;
         failing.iter().take(MAX_LISTED).try_for_each(|run| writeln!(f, "  {}", describe(run)))?;
@@ -43,6 +43,9 @@ fn summary(report: &Report) -> Vec<Vec<String>> {
         rows.push(row(&name, &|variant| variant.metric(&name).map(metric).unwrap_or_default()));
     }
     rows.push(row("failed runs", &|variant| format!("{} of {}", variant.failed, variant.runs)));
+    if report.variants.iter().any(|variant| variant.unsure > 0) {
+        rows.push(row("unsure runs", &|variant| format!("{} of {}", variant.unsure, variant.runs)));
+    }
     if report.variants.iter().any(|variant| variant.not_judged > 0) {
         rows.push(row("runs not judged", &|variant| variant.not_judged.to_string()));
     }

@@ -37,6 +37,8 @@ struct TaskMessage {
     worker: Option<String>,
     #[serde(default)]
     interrupt: bool,
+    #[serde(default)]
+    pin: bool,
 }
 
 /// Reads a message to a run.
@@ -45,10 +47,10 @@ fn read_message(message: Value) -> Result<RunMessage, String> {
         return Ok(RunMessage::new(text));
     }
     let fault = |error| {
-        format!("invalid `{MESSAGE}`: {error}; write a text, or an object with `text`, `worker` and `interrupt`")
+        format!("invalid `{MESSAGE}`: {error}; write a text, or an object with `text`, `worker`, `interrupt` and `pin`")
     };
-    let TaskMessage { text, worker, interrupt } = serde_json::from_value(message).map_err(fault)?;
-    Ok(RunMessage::new(text).with_options(worker, interrupt))
+    let TaskMessage { text, worker, interrupt, pin } = serde_json::from_value(message).map_err(fault)?;
+    Ok(RunMessage::new(text).with_options(worker, interrupt, pin))
 }
 
 /// The owner of a task.

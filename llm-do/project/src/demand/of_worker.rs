@@ -45,8 +45,10 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
         attachments: _,
         background: _,
         timeout: _,
-        hybrid,
-        shadow,
+        hybrid: _,
+        guarantee: _,
+        shadow: _,
+        refine: _,
     } = spec;
     let demand = |kind, text: String| Demand::new(kind, origin.to_string(), text);
     let mut demands = Vec::new();
@@ -68,8 +70,7 @@ pub fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(Alias, Origin)]
             format!("`{name}` counts as {effect}, also if its tools may change more: {reason}"),
         ));
     }
-    let compared = shadow.as_ref().map(|(tool, _)| tool);
-    for tool in toolsets.iter().filter(|tool| !is_implied(origin, tool)).chain(hybrid).chain(compared) {
+    for tool in toolsets.iter().filter(|tool| !is_implied(origin, tool)).chain(spec.further_tools()) {
         let target = aliases.iter().find(|(alias, _)| alias.name == *tool).map_or(tool, |(alias, _)| &alias.target);
         if let Some(unasked) = unasked(target) {
             let text = format!("`{name}` has `{tool}`: the program decides about calls of `{unasked}` without asking");

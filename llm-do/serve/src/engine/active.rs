@@ -4,12 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-
 use llm_do_core::base::mutex::IgnorePoison;
 use llm_do_core::plane::mailbox::{RunMessage, SendError};
 use llm_do_core::session::runtime::RunHandle;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::partials::Arrived;
 
 /// The runs that this process drives.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +25,8 @@ struct ActiveRun {
     since: Instant,
     /// The run, once it is started.
     handle: Option<RunHandle>,
+    /// What has arrived of its result, once it is started.
+    arrived: Option<watch::Receiver<Arrived>>,
     /// The time that it had waited for people by then.
     waited: Duration,
     /// The numbers of the messages that it has got.
@@ -54,8 +58,9 @@ impl ActiveRuns {
         }
         let cancellation = CancellationToken::new();
         let (since, waited) = (Instant::now(), Duration::ZERO);
-        let (handle, messages) = (None, HashSet::new());
-        runs.insert(id.to_owned(), ActiveRun { cancellation: cancellation.clone(), since, handle, waited, messages });
+        let (handle, arrived, messages) = (None, None, HashSet::new());
+        let run = ActiveRun { cancellation: cancellation.clone(), since, handle, arrived, waited, messages };
+        runs.insert(id.to_owned(), run);
         Some(RunSlot { runs: self.clone(), id: id.to_owned(), cancellation })
     }
 
@@ -64,6 +69,11 @@ impl ActiveRuns {
         if let Some(run) = self.lock().get(id) {
             run.cancellation.cancel();
         }
+    }
+
+    /// Returns what arrives of the result of a run; `None` if this process does not drive it, or has not started it yet.
+    pub(crate) fn arrived(&self, id: &str) -> Option<watch::Receiver<Arrived>> {
+        self.lock().get(id)?.arrived.clone()
     }
 
     /// Brings a message to a run, once; returns `None` if this process does not drive it, or has not started it yet.
@@ -95,6 +105,13 @@ impl RunSlot {
     pub(super) fn set_handle(&self, handle: RunHandle) {
         if let Some(run) = self.runs.lock().get_mut(&self.id) {
             run.handle = Some(handle);
+        }
+    }
+
+    /// Adds what arrives of the result.
+    pub(super) fn set_arrived(&self, arrived: watch::Receiver<Arrived>) {
+        if let Some(run) = self.runs.lock().get_mut(&self.id) {
+            run.arrived = Some(arrived);
         }
     }
 

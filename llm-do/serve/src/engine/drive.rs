@@ -10,9 +10,10 @@ use llm_do_core::base::usage::{Limits, RunUsage};
 use llm_do_core::observe::journal::{Fence, Journal, SqliteRun};
 use llm_do_core::session::runtime::{Chat, Start};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
-use super::Shared;
 use super::active::RunSlot;
+use super::{Shared, partials};
 use crate::ask::Absent;
 use crate::recorder::Recorder;
 use crate::store::{Outcome, RunRow, RunState, StoreError};
@@ -104,6 +105,10 @@ impl Shared {
         let handle = start.handle();
         recorder.follow(Some(handle.clone()));
         slot.set_handle(handle.clone());
+        // What guards have not seen is not shown.
+        let (start, pieces) = if self.runtime.has_guards() { (start, Arc::default()) } else { start.in_pieces() };
+        let (watched, arrived) = watch::channel(None);
+        slot.set_arrived(arrived);
         // From now on, new messages reach it too.
         self.bring_earlier_messages(id, slot).await?;
         let ended = {
@@ -116,6 +121,7 @@ impl Shared {
                 },
                 waits = self.only_waits(journal) => waits,
                 () = self.shutdown.cancelled() => DriveOutcome::Shutdown,
+                never = partials::show(pieces, watched) => match never {},
             };
             // Before the run is dropped.
             if !matches!(ended, DriveOutcome::Finished(_)) {
@@ -244,6 +250,10 @@ impl Shared {
             None => self.runtime.start_named(&run.entry, arguments),
         };
         let start = start.with_id(run.id.as_str()).time_spent(run.worked).tenant(run.tenant.as_str());
+        let start = match run.source.label() {
+            Some(label) => start.source(label),
+            None => start,
+        };
         // The amount of the day that was left when the run was created.
         match run.cost_limit {
             Some(limit) => start.limits(Limits::new().cost(limit)),

@@ -69,7 +69,8 @@ impl Shared {
         let id = if run.id.starts_with(INVOCATION) {
             run.id.clone()
         } else {
-            self.retried(|| engine.client.start(&run.id, (&run.entry, &run.tenant), &run.arguments)).await
+            self.retried(|| engine.client.start(&run.id, (&run.entry, &run.tenant), &run.arguments, run.source.label()))
+                .await
         };
         let mut watched = engine.watch(id.clone());
         let mut asked = Asked::new(journal.clone(), run.attempts > 1);

@@ -10,14 +10,15 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, stream};
 use http::{HeaderMap, StatusCode};
 use llm_do_core::base::mutex::IgnorePoison;
+use llm_do_core::declare::partial::Partial;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::problem::Problem;
 use super::runs::visible;
 use super::{App, Id, Identity, Role};
-use crate::engine::Shared;
+use crate::engine::{Arrived, Shared};
 use crate::store::{RunState, StoredEvent};
 
 /// The header by which a client that lost its connection continues.
@@ -44,6 +45,8 @@ struct Follower {
     changes: watch::Receiver<()>,
     ready: VecDeque<StoredEvent>,
     state: Option<RunState>,
+    /// What arrives of the result, while this process drives the run.
+    arrived: Option<watch::Receiver<Arrived>>,
     is_done: bool,
     _open: OpenStream,
 }
@@ -68,8 +71,8 @@ pub(super) async fn stream(
     let last = last.filter(is_number).ok_or_else(fault)?;
     let open = OpenStream::open(&shared.streams, &client.name)?;
     let changes = shared.store.run_changes(&run);
-    let follower =
-        Follower { shared, run, last, changes, ready: VecDeque::new(), state: None, is_done: false, _open: open };
+    let (ready, state, arrived) = (VecDeque::new(), None, None);
+    let follower = Follower { shared, run, last, changes, ready, state, arrived, is_done: false, _open: open };
     let events = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
         Some((Ok(event), follower))
@@ -114,8 +117,21 @@ fn too_many() -> Problem {
     Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_streams", text)
 }
 
+/// Waits for more of a result; never returns once the run is no longer driven.
+async fn next_part(arrived: &mut Option<watch::Receiver<Arrived>>) -> Partial<Value> {
+    while let Some(receiver) = arrived {
+        if receiver.changed().await.is_err() {
+            *arrived = None;
+        } else if let Some(partial) = receiver.borrow_and_update().clone() {
+            return partial;
+        }
+    }
+    std::future::pending().await
+}
+
 impl Follower {
-    /// Returns the next event: `event` of the run, or `state` when its state changes.
+    /// Returns the next event: `event` of the run, `state` when its state changes, or `partial` when more of its result has
+    /// arrived.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(StoredEvent { number, event }) = self.ready.pop_front() {
@@ -135,8 +151,13 @@ impl Follower {
                     self.is_done = state.is_finished();
                     return Event::default().event("state").json_data(json!({ "state": state })).ok();
                 }
+                if self.arrived.is_none() {
+                    self.arrived = self.shared.active.arrived(&self.run);
+                }
                 tokio::select! {
+                    biased;
                     changed = self.changes.changed() => changed.ok()?,
+                    partial = next_part(&mut self.arrived) => return Event::default().event("partial").json_data(partial).ok(),
                     () = self.shared.shutdown.cancelled() => return None,
                 }
             }

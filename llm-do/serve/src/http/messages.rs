@@ -35,7 +35,7 @@ pub(super) async fn send(
     client: Identity,
     Id(id): Id,
     headers: HeaderMap,
-    Body(SendToRun { message, worker, interrupt }): Body<SendToRun>,
+    Body(SendToRun { message, worker, interrupt, pin }): Body<SendToRun>,
 ) -> Result<Response, Problem> {
     client.require(Role::Start)?;
     let run = visible(&shared, &client, &id).await?;
@@ -46,7 +46,7 @@ pub(super) async fn send(
     if message.trim().is_empty() {
         return Err(Problem::invalid("`message` is empty: write a text"));
     }
-    let message = RunMessage::new(message).with_options(worker, interrupt);
+    let message = RunMessage::new(message).with_options(worker, interrupt, pin);
     let new = new_message(&shared, &client, run.tenant.into(), &id, message, idempotency_key(&headers)?);
     match bring(&shared, new).await? {
         Ok(()) => accepted(&shared, &client, &id).await,
@@ -124,7 +124,7 @@ pub(super) async fn start_or_join(
             inserted => return started(inserted, client.may(Role::Watch)),
         };
         let Some(text) = only_text(&new.arguments) else { return Err(chat_busy(&run)) };
-        let message = RunMessage::new(text).with_options(None, interrupt);
+        let message = RunMessage::new(text).with_options(None, interrupt, false);
         let (tenant, key) = (Arc::clone(&new.tenant), new.idempotency_key.clone());
         match bring(shared, new_message(shared, client, tenant, &run, message, key)).await? {
             Ok(()) => return accepted(shared, client, &run).await,

@@ -11,13 +11,14 @@ use llm_do_core::plane::registry::Application;
 use llm_do_trace::{BODY, Page};
 
 /// The scripts of this page, after those that show the calls of a run.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("../page/api.js"),
     include_str!("../page/runs.js"),
     include_str!("../page/inbox.js"),
     include_str!("../page/run.js"),
     include_str!("../page/start.js"),
     include_str!("../page/chats.js"),
+    include_str!("../page/hybrids.js"),
     include_str!("../page/boot.js"),
 ];
 const STYLE: &str = include_str!("../page/service.css");

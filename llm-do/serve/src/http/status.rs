@@ -9,7 +9,7 @@ use http::{StatusCode, header};
 use serde_json::{Value, json};
 
 use super::problem::Problem;
-use super::view::{EntryList, EntryView};
+use super::view::{EntryList, EntryView, HybridList, HybridView};
 use super::{App, Identity, Role};
 use crate::openapi;
 
@@ -24,6 +24,13 @@ pub(super) async fn entries(State(shared): App, client: Identity) -> Result<Json
         parameters: item.parameters().clone(),
     });
     Ok(Json(EntryList { entries: entries.collect() }))
+}
+
+/// Lists the hybrids with a guarantee: their calls are those of all tenants.
+pub(super) async fn hybrids(State(shared): App, client: Identity) -> Result<Json<HybridList>, Problem> {
+    client.require(Role::Administer)?;
+    let known = shared.runtime.hybrid_status().await.map_err(|_| Problem::storage_failed())?;
+    Ok(Json(HybridList { hybrids: known.into_iter().map(HybridView::from).collect() }))
 }
 
 pub(super) async fn metrics(State(shared): App, client: Identity) -> Result<Response, Problem> {

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use llm_do_core::base::usage::RunUsage;
 use llm_do_core::observe::event::{EffectLog, MadeEffect};
 use llm_do_core::observe::journal::{Settlement, UnknownCall};
+use llm_do_core::plane::guarantee::HybridStatus;
 use llm_do_providers::Usage;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -295,6 +296,9 @@ pub(crate) struct SendToRun {
     /// Whether the request of the worker in flight ends, and further calls of its last answer are not made.
     #[serde(default)]
     pub(super) interrupt: bool,
+    /// Whether it stays in the conversation when that is compacted.
+    #[serde(default)]
+    pub(super) pin: bool,
 }
 
 /// A message to a run.
@@ -398,6 +402,73 @@ pub(crate) struct EntryView {
     pub(super) parameters: Value,
 }
 
+/// The hybrids with a guarantee.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(crate) struct HybridList {
+    pub(super) hybrids: Vec<HybridView>,
+}
+
+/// A worker on a model, and the code that answers in its place while comparisons show that it disagrees seldom enough.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(crate) struct HybridView {
+    worker: String,
+    /// The tool that answers first.
+    tool: String,
+    /// `provider:model`.
+    model: String,
+    /// The share of answers that may disagree.
+    disagreement: f64,
+    /// With which confidence.
+    confidence: f64,
+    /// Whether code answers.
+    holds: bool,
+    /// The upper bound of disagreement that the comparisons show.
+    bound: f64,
+    /// The comparisons that count for it.
+    comparisons: u64,
+    /// How many of these disagree.
+    disagreements: u64,
+    /// The share of the next calls that are compared.
+    rate: f64,
+    /// How many calls code answered.
+    by_code: u64,
+    /// How many calls the worker answered.
+    by_worker: u64,
+    /// In how many of these code abstained or failed.
+    unsure: u64,
+    /// What the calls by code would have cost, in US dollars.
+    saved: String,
+    /// When the first call was noted.
+    since: String,
+    /// When the latest call was noted.
+    updated: String,
+}
+
+impl From<HybridStatus> for HybridView {
+    fn from(status: HybridStatus) -> Self {
+        Self {
+            worker: status.worker,
+            tool: status.tool,
+            model: status.model,
+            disagreement: status.guarantee.disagreement(),
+            confidence: status.guarantee.confidence(),
+            holds: status.holds,
+            bound: status.bound,
+            comparisons: status.comparisons,
+            disagreements: status.disagreements,
+            rate: status.rate,
+            by_code: status.by_code,
+            by_worker: status.by_worker,
+            unsure: status.unsure,
+            saved: status.saved.to_string(),
+            since: status.since.to_string(),
+            updated: status.updated.to_string(),
+        }
+    }
+}
+
 /// Why a request failed: problem details, by RFC 9457.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
@@ -427,5 +498,6 @@ pub(crate) fn schemas(generator: &mut SchemaGenerator) {
     add::<SendMessage>(generator);
     add::<ChatList>(generator);
     add::<EntryList>(generator);
+    add::<HybridList>(generator);
     add::<ProblemView>(generator);
 }

@@ -14,7 +14,7 @@ async function boot() {
     location.assign("/");
   });
   byId("page-theme").addEventListener("click", changeTheme);
-  const pages = { runs: runsPage, inbox: inboxPage, chats: chatsPage, start: startPage };
+  const pages = { runs: runsPage, inbox: inboxPage, chats: chatsPage, start: startPage, hybrids: hybridsPage };
   try {
     if (wanted.has("run")) await runPage(wanted.get("run"));
     else if (wanted.has("chat")) await chatPage(wanted.get("chat"));

@@ -7,7 +7,8 @@ function runPage(id) {
   const trace = element("div", { class: "run-trace" });
   trace.append(byId("trace").content.cloneNode(true));
   const talk = messageBox(id);
-  byId("page").replaceChildren(element("div", { class: "run-page" }, head, outcome, talk, waits, trace));
+  const partial = element("div", { id: "run-partial", class: "run-outcome" });
+  byId("page").replaceChildren(element("div", { class: "run-page" }, head, outcome, partial, talk, waits, trace));
   const list = new WaitList(waits);
   const model = new TraceModel();
   const view = new View(model);
@@ -27,7 +28,10 @@ function runPage(id) {
   addEventListener("pagehide", () => ending.abort());
   follow(id, (name, data) => {
     if (name === "event") model.push(parseJson(data));
-    else {
+    else if (name === "partial") {
+      partial.replaceChildren(fold("Result so far", () => anyValue(parseJson(data), { isProse: true }), { open: true }));
+    } else {
+      partial.replaceChildren();
       load().catch((error) => status(error.message, true));
       allWaiting().catch(() => {});
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use llm_do_core::base::error::chain;
+use llm_do_core::observe::event::Label;
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -100,15 +101,19 @@ impl EngineClient {
         &self.engine.names.runs
     }
 
-    /// Starts a run, once per key; returns the id of its invocation.
+    /// Starts a run, once per key; returns the id of its invocation. `source` is whose text the arguments may carry, if it is set.
     pub(crate) async fn start(
         &self,
         key: &str,
         (entry, tenant): (&str, &str),
         arguments: &Value,
+        source: Option<Label>,
     ) -> Result<String, EngineError> {
         let uri = format!("{}/{}/run/send", base(&self.engine.ingress), self.engine.names.runs);
-        let body = json!({ "entry": entry, "arguments": arguments, "tenant": tenant });
+        let mut body = json!({ "entry": entry, "arguments": arguments, "tenant": tenant });
+        if let Some(label) = source {
+            body["source"] = json!(label);
+        }
         let request = self.http.post(uri).header("idempotency-key", key);
         let (status, text) = send(request.header("content-type", "application/json").body(body.to_string())).await?;
         let sent: Value = serde_json::from_str(&text).unwrap_or_default();

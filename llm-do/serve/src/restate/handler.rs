@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use llm_do_core::base::error::{CallError, chain};
 use llm_do_core::base::usage::RunUsage;
-use llm_do_core::observe::event::ItemKind;
+use llm_do_core::observe::event::{ItemKind, Label};
 use llm_do_core::observe::journal::{EngineJournal, JournalError};
 use llm_do_core::session::runtime::{RunHandle, Runtime, Start};
 use restate_sdk::endpoint::{ContextInternal, Error};
@@ -47,6 +47,9 @@ pub(super) struct RunInput {
     /// The tenant of the run, if a service started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tenant: Option<String>,
+    /// Whose text the arguments may carry, if they are not the user's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<Label>,
 }
 
 /// One call of a run, with the records that lead to it.
@@ -152,6 +155,10 @@ impl Application {
         let start: Start<Value> = self.runtime.start_named(&input.entry, input.arguments).with_id(id);
         let start = match input.tenant {
             Some(tenant) => start.tenant(tenant),
+            None => start,
+        };
+        let start = match input.source {
+            Some(label) => start.source(label),
             None => start,
         };
         let start =

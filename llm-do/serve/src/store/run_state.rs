@@ -6,6 +6,8 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use llm_do_core::observe::event::Label;
+
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -92,6 +94,17 @@ pub(crate) enum Source {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         event: Option<String>,
     },
+}
+
+impl Source {
+    /// Returns whose text the arguments of a run may carry, unless they are the user's or the operator's words.
+    pub(crate) fn label(&self) -> Option<Label> {
+        match self {
+            Self::Client | Self::Schedule { .. } => None,
+            // What happened at the other service, such as a comment of anyone.
+            Self::Webhook { .. } => Some(Label::Untrusted),
+        }
+    }
 }
 
 /// The outcome of a run.

@@ -44,7 +44,7 @@ class Detail {
     const facts = JSON.stringify([this.model.timeOf(call), call.own, call.total, call.children.length, waitingOf(call)]);
     if (call.requests.length) this.requests.update();
     return [
-      this.kept("head", [call.status, call.what, call.by, call.replayed], () => this.head(call)),
+      this.kept("head", [call.status, call.what, call.by, call.replayed, call.label, call.isPrivate], () => this.head(call)),
       this.kept("facts", [facts], () => this.facts(call)),
       this.kept("error", [call.error], () => call.error !== undefined && section("Error", element("div", { class: "error" }, plainText(String(call.error))))),
       this.kept("approvals", [call.approvals.length, decided, edits], () => this.approvals(call)),
@@ -80,7 +80,7 @@ class Detail {
       element("h2", {}, element("span", { class: `dot ${call.what || "tool"}` }), call.name),
       element("div", { class: "chips" },
         chip(call.what || "call"), chip(call.status, call.status), call.by && chip(`called by ${CALLERS[call.by] ?? call.by}`),
-        call.replayed && chip("from the journal"), chip(`call ${call.id}`)));
+        call.replayed && chip("from the journal"), labelChips({ label: call.label, is_private: call.isPrivate }), chip(`call ${call.id}`)));
   }
 
   facts(call) {
@@ -118,13 +118,19 @@ class Detail {
           approval.replayed && ", from the journal",
           decided && element("time", { title: formatDate(approval.decided) }, ` at ${formatClock(approval.decided)}`)),
         approval.summary && element("div", { class: "quiet" }, oneLine(approval.summary, 300)),
-        approval.origins?.length > 0 && fold("Where the values came from", () => origins(approval.origins)),
+        approval.origins?.length > 0 && fold("Where the values came from", () => origins(approval.origins, (value) => this.jump(call, value))),
         approval.edits.map((edit) => refusedEdit(edit, approval.arguments ?? approval.given ?? call.arguments)),
         approval.reason && element("div", {}, "Reason: ", approval.reason),
         approval.rule && element("div", { class: "quiet" }, `Rule: ${ruleName(approval.rule)}`,
           approval.scope && approval.scope !== "call" && ` · holds for the ${approval.scope}`),
         approval.edited !== undefined && element("div", {}, "With other arguments:", lineDiff(pretty(approval.arguments ?? approval.given ?? call.arguments), pretty(approval.edited))));
     }));
+  }
+
+  /** A button for the call that returned a value. */
+  jump(call, { call: id }) {
+    const source = this.model.run(call.run).calls.get(id);
+    return source !== undefined && element("button", { type: "button", class: "crumb", onclick: () => this.onSelect(source) }, `show call ${source.id}`);
   }
 
   questions(call) {
@@ -149,9 +155,15 @@ class Detail {
   }
 }
 
-/** Lists where the values of arguments came from. */
-function origins(found) {
-  return element("ul", { class: "origins" }, found.map((value) => element("li", {}, element("code", {}, value.argument), ` ${originText(value)}`)));
+/** Lists where the values of arguments came from; `jump` returns a button for the call that returned a value, if it is known. */
+function origins(found, jump = () => false) {
+  return element("ul", { class: "origins" }, found.map((value) =>
+    element("li", {}, element("code", {}, value.argument), ` ${originText(value)} `, labelChips(value), " ", jump(value))));
+}
+
+/** Shows whose text a value may carry, and whether it is private; nothing for what is trusted and public. */
+function labelChips({ label, is_private: isPrivate }) {
+  return [label === "untrusted" && chip("untrusted", "failed"), label === "bounded" && chip("bounded"), isPrivate === true && chip("private", "running")];
 }
 
 /** Returns in words where a value came from. */
@@ -160,6 +172,7 @@ function originText({ from, summary, field, is_part: isPart }) {
   const texts = {
     user: "in the request", client: "in the client's call", default: "the default", code: "from the code of the program", approver: "from the approver",
     conversation: "from an earlier message of the conversation, not in the request",
+    literal: "written by the model before it read untrusted text, not in the request",
   };
   return texts[from] ?? "neither in the request nor in what was read";
 }

@@ -21,7 +21,7 @@ const HANDLERS = {
       retract(call);
       Object.assign(call, { status: "done", result: event.result });
     }
-    Object.assign(call, { attachments: event.attachments ?? [], note: event.note });
+    Object.assign(call, { attachments: event.attachments ?? [], note: event.note, label: event.label, isPrivate: event.is_private === true });
   },
   call_refused(call, event, time) {
     call.by = event.by;
@@ -84,6 +84,9 @@ const HANDLERS = {
     const what = { before_call: "call", after_call: "result", before_request: "request", after_response: "response" }[event.hook];
     addText(call, "remarks", { time, text: `Guard ${event.guard} ${done} the ${what}${event.reason ? `: ${event.reason}` : ""}` });
   },
+  endorsed(call, event, time) {
+    addText(call, "remarks", { time, text: `Endorsed ${JSON.stringify(event.value)}: ${event.reason}` });
+  },
   input_asked(call, event, time) {
     const known = repeated(call, "questions", (question) => question.prompt === event.prompt);
     if (known) {
@@ -113,8 +116,19 @@ const HANDLERS = {
     call.remarks.push({ time, text: `Shadow ${event.worker} disagreed in ${event.disagree} of ${event.of} comparisons` });
   },
   hybrid(call, event, time) {
-    const did = { answered: "answered in place of the model", abstained: "left the answer to the model", failed: "failed, so the model answers" };
+    const did = { answered: "answered in place of the model", compared: "answered, and is compared with the model", abstained: "left the answer to the model", failed: "failed, so the model answers", stopped: "stopped after a call with an effect, so the model does not answer" };
     addText(call, "remarks", { time, text: `Tool ${event.tool} ${did[event.answer] ?? event.answer}${event.reason ? `: ${event.reason}` : ""}` });
+  },
+  guarantee(call, event, time) {
+    const shown = `${event.disagreements} of ${event.comparisons} comparisons disagree, at most ${(event.bound * 100).toFixed(1)} %`;
+    const text = `The guarantee of ${event.tool} ${event.holds ? "holds" : "does not hold"}: ${event.reason ?? shown}`;
+    call.remarks.push({ time, text });
+  },
+  scored(call, event, time) {
+    const score = event.score === undefined ? "no score" : `the score ${event.score}`;
+    const reasons = (event.reasons ?? []).join("; ");
+    const again = event.again ? ", and the worker is asked again" : "";
+    addText(call, "remarks", { time, text: `Evaluator ${event.evaluator} gave result ${event.result} ${score}${again}${reasons ? `: ${reasons}` : ""}` });
   },
   shadowed(call, event, time) {
     call.remarks.push({ time, text: `Shadow ${event.worker} ${event.agrees ? "agrees" : "disagrees"}` });

@@ -87,6 +87,8 @@ class TraceModel {
       arguments: undefined,
       result: undefined,
       error: undefined,
+      label: undefined,
+      isPrivate: false,
       note: undefined,
       attachments: [],
       replayed: false,

@@ -189,6 +189,8 @@ function marks(call, isFolded) {
   if (call.questions.length) mark("wait", "asked");
   if (call.retries.length) mark("wait", counted(call.retries.length, "retry").replace("retrys", "retries"));
   if (call.replayed) mark("plain", "replayed");
+  if (call.label === "untrusted") mark("plain", "untrusted", "The result may carry text of anyone.");
+  if (call.isPrivate) mark("plain", "private", "The result may carry private values.");
   if (isFolded && call.faultsBelow) mark("fault", `${call.faultsBelow} below`);
   return made;
 }

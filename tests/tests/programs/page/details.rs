@@ -76,10 +76,15 @@ fn a_hybrid_and_a_drifted_shadow_are_remarks() {
     log.root();
     let root = (0, None, "review_all");
     log.event(root, json!({ "kind": "hybrid", "tool": "rules", "answer": "abstained", "reason": "too long" }));
+    let shown = json!({ "kind": "guarantee", "tool": "rules", "holds": true, "bound": 0.019, "comparisons": 240, "disagreements": 1 });
+    log.event(root, shown);
     log.event(root, json!({ "kind": "drifted", "worker": "judge", "disagree": 3, "of": 20 }));
     let Some(page) = Page::open(&log.text()) else { return };
     let text = details(&page, 0);
-    for expected in ["rules left the answer to the model: too long", "judge disagreed in 3 of 20 comparisons"] {
+    let guarantee = "The guarantee of rules holds: 1 of 240 comparisons disagree, at most 1.9 %";
+    for expected in
+        ["rules left the answer to the model: too long", guarantee, "judge disagreed in 3 of 20 comparisons"]
+    {
         assert!(text.contains(expected), "`{expected}` is not in {text}");
     }
     assert!(!page.run("document.body.innerText").as_str().unwrap().contains("not read"));

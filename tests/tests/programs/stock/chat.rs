@@ -76,10 +76,18 @@ fn an_unknown_command_is_not_sent_to_the_model() {
 fn a_conversation_is_summarized_on_request() {
     let out = place().run_with(&["chat"], "one\ntwo\n/compact\nthree\n/history\n").output();
     let history = out.split_once("three\n").unwrap().1;
-    assert!(
-        history.contains("Notes about the earlier part of this conversation") && !history.contains("you: one"),
-        "{out}"
-    );
+    assert!(history.contains("Notes about the earlier part of this conversation"), "{out}");
+    assert!(history.contains("you: one\n") && !history.contains("you: two"), "the first message stays: {out}");
+}
+
+#[test]
+fn a_pinned_message_stays_when_the_conversation_is_summarized() {
+    let answer = place().run_with(&["chat"], "/pin\none\ntwo\n/pin\nthree\n/compact\nfour\n/history\n");
+    assert!(answer.err.contains("`assistant` has no message to pin"), "{}", answer.err);
+    assert!(answer.err.contains("your last message stays when the conversation is summarized"), "{}", answer.err);
+    let out = answer.output();
+    let history = out.split_once("four\n").unwrap().1;
+    assert!(history.contains("you: two\n  (pinned)\n") && !history.contains("you: three"), "{out}");
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
     vec![
         row("model", "echo:model", json!("echo:model")),
         row("approval_mode", "reject_all", json!("reject_all")),
+        row("flow", "lenient", json!("lenient")),
         row("end_on_denial", "true", json!(true)),
         row("max_depth", "3", json!(3)),
         row("max_concurrent_calls", "4", json!(4)),
@@ -96,6 +97,8 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
         row("verbose", "2", json!(2)),
         row("output", "jsonl", json!("jsonl")),
         row("content", "true", json!(true)),
+        row("batch", "true", json!(true)),
+        row("compaction", "false", json!(false)),
     ]
 }
 
@@ -136,6 +139,7 @@ fn the_settings_are_shown_as_a_table() {
     let expected = "\
 model                 echo:m       LLM_DO_MODEL
 approval_mode         approve_all  --approve-all
+flow                  by policy    default
 end_on_denial         false        default
 max_depth             2            --max-depth
 max_concurrent_calls  16           default
@@ -149,6 +153,8 @@ chats                 chats        LLM_DO_CHATS
 verbose               1            --verbose
 output                text         default
 content               false        default
+batch                 false        default
+compaction            true         default
 ";
     assert_eq!(out, expected);
 }

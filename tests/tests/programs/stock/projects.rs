@@ -88,6 +88,33 @@ fn a_strict_check_fails_if_a_file_of_another_program_is_left_out() {
 }
 
 #[test]
+fn a_check_shows_what_workers_may_read_and_send() {
+    let place = Place::new(&[("main.worker", ASSISTANT)]);
+    assert!(place.run(&["check", "--flow"]).output().starts_with("no labels: no source of untrusted"));
+    let policy = r#"{ "flow": { "sources": { "project_read_file": "untrusted" }, "private": ["project_read_file"],
+        "sinks": { "project_edit_file": { "data": ["new_text"] }, "project_write_file": { "reach": "own" } } } }"#;
+    place.write("policy.json", policy);
+    let shown = place.run(&["check", "--flow", "--policy", "policy.json"]).output();
+    for line in [
+        "flow: strict",
+        "assistant: reads what is untrusted and private, returns what is untrusted and private",
+        "  project_read_file returns what is untrusted and private",
+        "  project_edit_file needs approval if untrusted text is in its arguments besides `new_text`, or if untrusted text would \
+         leave, or if private values would leave",
+        "  project_write_file needs approval if untrusted text is in its arguments",
+        "  it reads untrusted text and private values, and sends: give these tools to several workers",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "`{line}` is not in: {shown}");
+    }
+    let json = place.run(&["check", "--flow", "--json", "--policy", "policy.json"]).output();
+    let worker = &serde_json::from_str::<Value>(&json).unwrap()["workers"][0];
+    assert_eq!((&worker["name"], &worker["has_all"]), (&"assistant".into(), &true.into()));
+    assert_eq!(worker["reads"], serde_json::json!({ "label": "untrusted", "is_private": true }));
+    let off = place.run(&["check", "--flow", "--policy", "policy.json", "--strict"]);
+    assert_eq!(off.code, Some(2), "the options exclude each other: {off:?}");
+}
+
+#[test]
 fn arguments_may_be_options_of_their_names() {
     let tool = "type: function\nfunction: project_edit_file\n";
     let place = Place::new(&[("main.worker", ASSISTANT), ("a.txt", "one two one\n"), ("tools/edit.tool", tool)]);

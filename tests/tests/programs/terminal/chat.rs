@@ -69,6 +69,44 @@ fn what_is_typed_while_the_model_works_joins_the_conversation() {
 }
 
 #[test]
+fn what_is_typed_before_an_approval_joins_after_the_call_and_does_not_answer_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = chat(&folder);
+    session.wait_for("\r\n> ");
+    session.type_in("wait call write_file {\"path\":\"b.txt\",\"content\":\"b\"}\n");
+    session.wait_for("asks echo:model");
+    session.type_in("y\n");
+    session.wait_for("the model gets your message after what it does now");
+    session.wait_for(PROMPT);
+    assert!(!folder.path().join("b.txt").exists(), "what was typed before does not answer it");
+    session.type_in("y\n");
+    session.wait_for("echo 4: y");
+    session.wait_for("\r\n> ");
+    assert_eq!(fs::read_to_string(folder.path().join("b.txt")).unwrap(), "b");
+    session.type_in("\u{4}");
+    let (code, rows) = session.end();
+    assert_eq!(code, Some(0), "{}", text(&rows));
+}
+
+#[test]
+fn what_is_typed_while_a_tool_runs_joins_after_its_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = chat_with(&folder, &WORKER.replace("[filesystem_project]", "[shell]"));
+    session.wait_for("\r\n> ");
+    session.type_in("call shell {\"command\":\"sleep 3\"}\n");
+    session.wait_for(PROMPT);
+    session.type_in("y\n");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    session.type_in("two\n");
+    session.wait_for("the model gets your message after what it does now");
+    session.wait_for("echo 4: two");
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    let (code, rows) = session.end();
+    assert_eq!(code, Some(0), "{}", text(&rows));
+}
+
+#[test]
 fn the_user_is_asked_about_a_change_and_the_chat_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = chat(&folder);

@@ -2,6 +2,7 @@
 
 use llm_do::eval::{Case, Dataset, EvalError, Evaluation, EvaluatorSpec, Kept, Report, Variant};
 use llm_do::event::Timestamp;
+use llm_do::harden::Gate;
 use llm_do::prelude::*;
 use llm_do::{Value, json};
 
@@ -66,6 +67,23 @@ async fn a_failed_run_does_not_pass_and_has_no_other_value() {
     assert_eq!((report.variants[0].failed, mean(&report, "failing", "passes")), (1, 0.0));
     assert_eq!(report.metric("failing", "Contains"), None);
     assert!(report.to_string().contains("failing · Case 1: `failing` failed: cannot take \"x\""), "{report}");
+}
+
+#[tokio::test]
+async fn abstentions_are_counted_apart_and_a_gate_judges_the_rest() {
+    let dataset = Dataset::new("fours").evaluator(EvaluatorSpec::new("EqualsExpected"));
+    let dataset = (0..80_u64).fold(dataset, |all, number| all.case(Case::new(number).expects(number)));
+    let runtime = Runtime::builder().build().unwrap();
+    let evaluation = Evaluation::new(dataset).variant(Variant::new("tool", "unsure_of_fours", &runtime));
+    let report = evaluation.run().await.unwrap();
+    let variant = &report.variants[0];
+    assert_eq!((variant.runs, variant.failed, variant.unsure), (80, 0, 20));
+    assert_eq!((mean(&report, "tool", "passes"), report.metric("tool", "passes").unwrap().runs), (1.0, 60));
+    assert!(report.to_string().contains("unsure runs") && !report.to_string().contains("do not pass"), "{report}");
+    let (_, judgment) = &report.judge(&Gate::new())[0];
+    assert!(judgment.is_accepted() && judgment.coverage == 0.75, "{judgment}");
+    let (_, judgment) = &report.judge(&Gate::new().coverage(0.8))[0];
+    assert_eq!(judgment.faults, ["it answers 60 of 80 cases (75 %), less than 80 %"]);
 }
 
 #[tokio::test]

@@ -67,6 +67,7 @@ async fn requests_without_a_valid_token_are_refused() {
         "/questions",
         "/chats",
         "/entries",
+        "/hybrids",
         "/metrics",
     ] {
         for authorization in ["", "Bearer", "Bearer ", "Bearer wrong", "Basic YW5uOg==", ANN, "Bearer ann", "bearer  "]

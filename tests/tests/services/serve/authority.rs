@@ -58,6 +58,7 @@ fn rows() -> Vec<(&'static str, Gives, Vec<Role>, Value)> {
         ("get /chats/{id}", Gives::Owned(Id::Chat), watch(), Value::Null),
         ("post /chats/{id}/messages", Gives::Owned(Id::Chat), start(), json!({ "arguments": {} })),
         ("get /entries", Gives::Same, vec![Role::Start, Role::Watch], Value::Null),
+        ("get /hybrids", Gives::Same, vec![Role::Administer], Value::Null),
         ("get /metrics", Gives::Same, vec![Role::Administer], Value::Null),
         ("post /webhooks/{name}", Gives::Public, Vec::new(), json!({ "name": "Eve" })),
         ("get /health", Gives::Public, Vec::new(), Value::Null),

@@ -1,5 +1,8 @@
 //! The events of runs, from any point.
 
+use llm_do::guard::FunctionGuard;
+
+use super::spoken::Hesitating;
 use super::*;
 
 /// Reads the events of a run until the stream ends.
@@ -59,6 +62,44 @@ async fn events_arrive_while_the_run_waits() {
         text += &String::from_utf8_lossy(&chunk);
     }
     assert!(text.contains(r#""state":"succeeded""#), "{text}");
+    server.stop().await;
+}
+
+/// Follows a run until its stream ends, and lets its model go on once `seen` is in the stream.
+async fn followed(setup: &Setup, server: &Server, seen: &str) -> String {
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let id = server.start("helper", json!({ "input": "Hello" })).await;
+    let mut response = server.request(Method::GET, &format!("/runs/{id}/events")).send().await.unwrap();
+    let mut text = String::new();
+    while let Some(chunk) = response.chunk().await.unwrap() {
+        text += &String::from_utf8_lossy(&chunk);
+        if text.contains(seen) {
+            setup.failing.0.store(false, Ordering::Relaxed);
+        }
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_is_shown_while_it_is_written_unless_guards_have_not_seen_it() {
+    let setup = Setup::new();
+    let model = || Hesitating {
+        model: FunctionModel::answering(|_| Answer::text("One moment. Done.")),
+        switch: setup.failing.clone(),
+        begun: Arc::default(),
+    };
+    let service = setup.service_of(|runtime| runtime.force_model(model()).streaming(true)).entries(["helper"]).unwrap();
+    let server = setup.serve_this(service).await;
+    let text = followed(&setup, &server, "event: partial").await;
+    assert!(text.contains("event: partial\ndata: \"One moment\"\n"), "{text}");
+    assert!(text.contains(r#""state":"succeeded""#), "{text}");
+    server.stop().await;
+
+    let guarded =
+        |runtime: RuntimeBuilder| runtime.force_model(model()).streaming(true).guard(FunctionGuard::new("sees"));
+    let server = setup.serve_this(setup.service_of(guarded).entries(["helper"]).unwrap()).await;
+    let text = followed(&setup, &server, "call_started").await;
+    assert!(text.contains(r#""state":"succeeded""#) && !text.contains("partial"), "{text}");
     server.stop().await;
 }
 

@@ -1,6 +1,10 @@
 //! Messages to runs over HTTP: to one that a process drives, that is set aside, or that waits for a process.
 
-use llm_do::model::Message;
+use std::sync::atomic::AtomicUsize;
+
+use futures_util::{StreamExt, stream};
+use llm_do::model::{Message, ProviderError, Request, Response as Answered, ResponseStream, StreamEvent};
+use llm_do::{Model, async_trait};
 
 use super::chats::waiting_model;
 use super::*;
@@ -31,6 +35,88 @@ async fn in_its_tool(server: &Server, id: &str) {
     while server.get(&format!("/runs/{id}")).await["usage"]["requests"] != 1 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// A model whose answer has begun and goes on once the switch is off; one that is interrupted does not go on.
+#[derive(Debug)]
+pub(super) struct Hesitating {
+    pub(super) model: FunctionModel,
+    pub(super) switch: Failing,
+    /// How many answers have begun.
+    pub(super) begun: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Model for Hesitating {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Answered, ProviderError> {
+        self.model.request(request).await
+    }
+
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        let (answer, switch) = (self.model.request(request).await?, self.switch.clone());
+        let begun = Arc::clone(&self.begun);
+        let end = async move {
+            begun.fetch_add(1, Ordering::Relaxed);
+            while switch.0.load(Ordering::Relaxed) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            Ok::<_, ProviderError>(StreamEvent::Done(answer))
+        };
+        let begin = stream::iter([Ok(StreamEvent::Text("One moment".to_owned()))]);
+        Ok(Box::pin(begin.chain(stream::once(end))))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_in_the_middle_of_a_stream_joins_after_it_or_interrupts_it() {
+    let setup = Setup::new();
+    let begun = Arc::new(AtomicUsize::new(0));
+    let model = Hesitating {
+        model: FunctionModel::answering(|request| Answer::text(format!("{} messages", request.messages.len()))),
+        switch: setup.failing.clone(),
+        begun: Arc::clone(&begun),
+    };
+    let service = setup.service_of(|runtime| runtime.force_model(model).streaming(true)).entries(["helper"]).unwrap();
+    let server = setup.serve_this(service).await;
+    for interrupt in [false, true] {
+        setup.failing.0.store(true, Ordering::Relaxed);
+        let before = begun.load(Ordering::Relaxed);
+        let id = server.start("helper", json!({ "input": "Hello" })).await;
+        while begun.load(Ordering::Relaxed) == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let message = json!({ "message": "Hurry.", "interrupt": interrupt, "pin": true });
+        assert_eq!(server.post(&format!("/runs/{id}/messages"), message).await.0, StatusCode::ACCEPTED);
+        while interrupt && begun.load(Ordering::Relaxed) == before + 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        setup.failing.0.store(false, Ordering::Relaxed);
+        let run = server.reaches(&id, "succeeded").await;
+        assert_eq!(run["result"], "3 messages", "what had arrived stays: {run}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_of_a_chat_whose_run_waits_for_approval_joins_after_the_call() {
+    let setup = Setup::new();
+    let service = setup.service_of(|runtime| runtime.force_model(writing_model())).entries(["scribe"]).unwrap();
+    let server = setup.serve_this(service).await;
+    let (_, chat) = server.post("/chats", json!({ "entry": "scribe" })).await;
+    let path = format!("/chats/{}/messages", chat["id"].as_str().unwrap());
+    let (_, run) = server.post(&path, json!({ "arguments": { "input": "Write." } })).await;
+    let id = run["id"].as_str().unwrap();
+    let shown = server.waiting("/approvals").await;
+    let (status, joined) = server.post(&path, json!({ "arguments": { "input": "Neatly." } })).await;
+    assert_eq!((status, joined["id"].as_str()), (StatusCode::ACCEPTED, Some(id)));
+    assert_eq!(server.decide(&shown, json!({ "decision": "approve" })).await.0, StatusCode::OK);
+    assert_eq!(server.reaches(id, "succeeded").await["result"], "4 messages");
+    assert_eq!(setup.lines.all(), ["one"]);
+    server.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

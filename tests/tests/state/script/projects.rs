@@ -78,3 +78,66 @@ async fn a_script_without_arguments_can_be_the_entry() {
     let runtime = builder().0.project(Project::open(folder.path()).unwrap()).build().unwrap();
     assert_eq!(runtime.run_named("hello", Value::Null).await.unwrap(), "hello");
 }
+
+const HELLO: &str = "def main(name: str = 'you') -> str:\n    \"\"\"Greet.\"\"\"\n    return f'hello, {name}'\n";
+const WORKER: &str = "---\nname: greeter\n---\nGreet.\n";
+
+#[tokio::test]
+async fn the_script_main_is_the_entry_before_the_only_worker() {
+    let folder = folder(&[("tools/main.py", HELLO), ("workers/greeter.worker", WORKER)]);
+    let project = Project::open(folder.path()).unwrap();
+    assert_eq!(project.entry(), Some("main"));
+    let runtime = builder().0.project(project).build().unwrap();
+    assert_eq!(runtime.run_named("main", json!({ "name": "Ann" })).await.unwrap(), "hello, Ann");
+}
+
+#[test]
+fn a_script_and_a_worker_that_are_both_the_entry_are_a_fault_unless_one_is_named() {
+    let files = [("tools/main.py", HELLO), ("main.worker", WORKER)];
+    let error = Project::open(folder(&files).path()).unwrap_err();
+    assert_eq!(error.faults().len(), 1, "{error}");
+    let expected = "tools/main.py:1: this script and the worker `greeter` of the file `main` are both the entry";
+    assert!(error.faults()[0].contains(expected), "{error}");
+    for (entry, name) in [(r#"{ "agent": "greeter" }"#, "greeter"), (r#"{ "function": "main" }"#, "main")] {
+        let manifest = format!(r#"{{ "version": 1, "entry": {entry} }}"#);
+        let folder = folder(&[files[0], files[1], ("project.json", &manifest)]);
+        assert_eq!(Project::open(folder.path()).unwrap().entry(), Some(name));
+    }
+}
+
+#[tokio::test]
+async fn a_manifest_names_a_script_by_its_name_or_its_file() {
+    let total = TOTAL.replace("def total", "def sum_up");
+    for function in ["sum_up", "src/sum_up.py:sum_up"] {
+        let manifest = format!(
+            r#"{{ "version": 1, "entry": {{ "function": "{function}", "args": {{ "items": ["pen"] }} }}, "python_files": ["src/sum_up.py"] }}"#
+        );
+        let folder = folder(&[("src/sum_up.py", &total), ("project.json", &manifest)]);
+        let project = Project::open(folder.path()).unwrap();
+        assert_eq!((project.entry(), project.arguments()), (Some("sum_up"), Some(&json!({ "items": ["pen"] }))));
+        assert!(project.demands().iter().any(|demand| demand.contains("sum_up.py")), "{:?}", project.demands());
+        let runtime = builder().0.project(project).build().unwrap();
+        assert_eq!(runtime.run_named("sum_up", json!({ "items": ["pen", "paper"] })).await.unwrap(), 8);
+    }
+    let manifest =
+        r#"{ "version": 1, "entry": { "function": "src/sum_up.py:run" }, "python_files": ["src/sum_up.py"] }"#;
+    let error = Project::open(folder(&[("src/sum_up.py", &total), ("project.json", manifest)]).path()).unwrap_err();
+    assert!(error.faults()[0].contains("unknown function `src/sum_up.py:run`; of a Python file, list it"), "{error}");
+}
+
+#[test]
+fn faulty_python_files_are_reported_with_their_lines_and_what_to_write_instead() {
+    let manifest = r#"{
+  "version": 1, "entry": { "agent": "greeter" },
+  "python_files": ["tools.py", "good.py", "tools/main.py", "missing.py"]
+}"#;
+    let tools = "import os\n\ndef read(path: str) -> str:\n    \"\"\"Read.\"\"\"\n    return open(path).read()\n";
+    let good = "def good() -> int:\n    \"\"\"Return 1.\"\"\"\n    return 1\n";
+    let files = [("tools.py", tools), ("good.py", good), ("tools/main.py", HELLO), ("main.worker", WORKER)];
+    let folder = folder(&[&files[..], &[("project.json", manifest)]].concat());
+    let error = Project::open(folder.path()).unwrap_err();
+    let faults = error.faults().join("\n");
+    assert!(faults.contains("tools.py:1:1: no function `tools`") && faults.contains("write `def tools("), "{error}");
+    assert!(faults.contains("project.json:3: `python_files`: no file `missing.py`"), "{error}");
+    assert!(!faults.contains("good.py") && !faults.contains("main.py"), "a script is loaded once: {error}");
+}

@@ -1,14 +1,16 @@
 //! Proposals: a model writes a script for a worker from its recorded cases.
 
 mod commands;
+mod gate;
 mod hostile;
+mod paths;
 mod rust;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use llm_do::guard::FunctionGuard;
-use llm_do::harden::{Cases, Parts, Proposal, ProposalEnd, ProposeError, Proposer};
+use llm_do::harden::{Cases, Gate, Parts, Proposal, ProposalEnd, ProposeError, Proposer};
 use llm_do::journal::MemoryJournal;
 use llm_do::model::Request;
 use llm_do::prelude::*;
@@ -135,9 +137,13 @@ async fn propose(scripts: &[&str], proposer: Proposer, cases: &Cases) -> (Propos
     (proposal, asked.lines())
 }
 
-/// What models write runs in a program that is an interpreter, which a test program is not.
+/// What models write runs in a program that is an interpreter, which a test program is not. Its gate asks for little evidence.
 fn proposer() -> Proposer {
-    Proposer::new("urgency").interpreter(INTERPRETER)
+    Proposer::new("urgency").interpreter(INTERPRETER).gate(lenient())
+}
+
+fn lenient() -> Gate {
+    Gate::new().agreement(0.01).coverage(0.01)
 }
 
 #[tokio::test]

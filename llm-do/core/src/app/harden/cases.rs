@@ -117,6 +117,16 @@ impl Cases {
         FileJournal::read(path)?.try_for_each(|record| record.map(|record| self.add_record(record, &mut journal)))
     }
 
+    /// Sets the right answer to an input, which counts in place of what the worker answered; adds the case if the input is new.
+    pub fn label(&mut self, input: Value, answer: Value) {
+        let Some(case) = self.case_of(input) else {
+            self.left_out += 1;
+            return;
+        };
+        let times = case.times().max(1);
+        case.answers = vec![Answer { outcome: Outcome::Result(answer.into()), times }];
+    }
+
     /// Returns the worker's name.
     #[must_use]
     pub fn worker(&self) -> &str {
@@ -191,10 +201,21 @@ impl Cases {
     }
 
     fn add_answer(&mut self, input: Value, outcome: Outcome) {
-        let digest = digest(&input);
-        if self.by_digest.len() >= self.max && !self.has_room(&digest) {
+        let Some(case) = self.case_of(input) else {
             self.left_out += 1;
             return;
+        };
+        match case.answers.iter_mut().find(|answer| answer.outcome == outcome) {
+            Some(answer) => answer.times += 1,
+            None => case.answers.push(Answer { outcome, times: 1 }),
+        }
+    }
+
+    /// Returns the case of an input, which is added if it is new; `None` if there is no room for it.
+    fn case_of(&mut self, input: Value) -> Option<&mut Case> {
+        let digest = digest(&input);
+        if self.by_digest.len() >= self.max && !self.has_room(&digest) {
+            return None;
         }
         let indices = self.by_digest.entry(digest).or_default();
         let known = indices.iter().copied().find(|&index| self.all[index].input == input);
@@ -203,11 +224,7 @@ impl Cases {
             self.all.push(Case { input, answers: Vec::new() });
             self.all.len() - 1
         });
-        let answers = &mut self.all[index].answers;
-        match answers.iter_mut().find(|answer| answer.outcome == outcome) {
-            Some(answer) => answer.times += 1,
-            None => answers.push(Answer { outcome, times: 1 }),
-        }
+        self.all.get_mut(index)
     }
 }
 

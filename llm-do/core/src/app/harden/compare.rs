@@ -72,7 +72,7 @@ pub struct Report {
     pub cases: Vec<Compared>,
 }
 
-/// The number of cases in which a candidate agrees: `17 of 20 agree (85 %)`.
+/// The number of cases in which a candidate agrees: `17 of 20 agree (85 %), 4 unsure`. Those in which it abstains are counted apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -171,9 +171,10 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { agree, of, worker_failed, unsure } = self;
-        write!(f, "{agree} of {of} agree")?;
+        let answered = of - unsure;
+        write!(f, "{agree} of {answered} agree")?;
         // Rounded down, so that only complete agreement is 100 %.
-        if let Some(percent) = (agree * 100).checked_div(*of) {
+        if let Some(percent) = (agree * 100).checked_div(answered) {
             write!(f, " ({percent} %)")?;
         }
         if *unsure > 0 {

@@ -1,5 +1,7 @@
 //! The usage of an application's workers, and the savings of code: by worker, from journals and event logs.
 
+mod possible;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, BufRead};
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use llm_do_providers::Money;
 use llm_do_providers::{PriceTable, Usage};
 use serde::{Deserialize, Serialize};
 
+use self::possible::Latest;
+use super::Gate;
 use crate::base::usage::Cost;
 use crate::observe::event::{Event, EventKind, Outcome};
 use crate::observe::journal::{FileJournal, JournalError, Record, StepKind};
@@ -38,6 +42,8 @@ pub struct Ranking {
     workers: BTreeMap<Arc<str>, WorkerUsage>,
     /// The names of the workers, in place of which code may answer.
     given: BTreeSet<Arc<str>>,
+    latest: BTreeMap<Arc<str>, Latest>,
+    gate: Gate,
 }
 
 /// The usage of the calls of a worker.
@@ -56,6 +62,10 @@ pub struct WorkerUsage {
     pub cost: Cost,
     /// The estimated cost of the calls that code answered, at the mean cost of the other calls.
     pub saved: Money,
+    /// The estimated share of the calls that the worker answered, which code could answer at the bound of the gate.
+    pub possible: f64,
+    /// The estimated cost of these calls: what hardening would have saved.
+    pub could_save: Money,
     /// The number of comparisons by a shadow.
     pub compared: u64,
     /// The number of disagreements.
@@ -86,7 +96,13 @@ impl Ranking {
     /// counts as answered by code.
     #[must_use]
     pub fn new(workers: impl IntoIterator<Item: Into<Arc<str>>>) -> Self {
-        Self { workers: BTreeMap::new(), given: workers.into_iter().map(Into::into).collect() }
+        Self { given: workers.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    /// Sets the gate at whose bound code could answer. Default: that of [`Gate::new`].
+    #[must_use]
+    pub fn gate(self, gate: Gate) -> Self {
+        Self { gate, ..self }
     }
 
     /// Adds the calls of one journal; `records` starts at its first record.
@@ -127,12 +143,31 @@ impl Ranking {
         Ok(())
     }
 
-    /// Returns the workers: the most expensive first, then those with the most tokens.
+    /// Returns the workers: the one whose hardening would save the most first, then the most expensive, then those with the most tokens.
+    ///
+    /// What it would save is the cost of its calls, times the share that code could answer at the bound of the [gate](Self::gate). That share is
+    /// estimated from the latest 1,000 calls: by the answer to the most similar earlier one, where that is similar enough to pass the gate. A
+    /// [hybrid](https://docs.rs/llm-do/latest/llm_do/harden/index.html#hybrids) may answer more.
     #[must_use]
     pub fn workers(&self) -> Vec<WorkerUsage> {
         let mut workers: Vec<_> = self.workers.values().cloned().map(with_saved).collect();
-        workers.sort_by_key(|worker| std::cmp::Reverse((worker.cost.known.picodollars(), worker.usage.total_tokens())));
+        for worker in &mut workers {
+            self.estimate(worker);
+        }
+        let rank = |worker: &WorkerUsage| {
+            (worker.could_save.picodollars(), worker.cost.known.picodollars(), worker.usage.total_tokens())
+        };
+        workers.sort_by_key(|worker| std::cmp::Reverse(rank(worker)));
         workers
+    }
+
+    /// Adds what hardening would save.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share in millionths")]
+    fn estimate(&self, worker: &mut WorkerUsage) {
+        let latest = self.latest.get(&worker.name).filter(|_| self.given.contains(&worker.name));
+        worker.possible = latest.map(|latest| latest.share(&self.gate)).unwrap_or_default();
+        let millionths = (worker.possible * 1e6) as u128;
+        worker.could_save = Money::from_picodollars(worker.cost.known.picodollars() * millionths / 1_000_000);
     }
 
     fn worker(&mut self, name: &Arc<str>) -> &mut WorkerUsage {
@@ -151,6 +186,7 @@ impl Ranking {
             worker.by_code += if is_worker { counts.by_code } else { 0 };
             worker.usage += counts.asked.usage;
             worker.cost += counts.asked.cost;
+            self.latest.entry(name).or_default().extend(counts.latest);
         }
     }
 }
@@ -181,6 +217,8 @@ struct Counts {
     /// Those that returned a result and did not ask one.
     by_code: u64,
     asked: Asked,
+    /// The latest calls that asked one.
+    latest: Latest,
 }
 
 impl JournalRanking {
@@ -203,12 +241,15 @@ impl JournalRanking {
         let asked = self.open.remove(record.call());
         let counts = self.names.entry(Arc::clone(&record.name)).or_default();
         counts.calls += 1;
+        let outcome = recorded_outcome(&record.name, record.value.clone());
         if let Some(Asked { usage, cost }) = asked {
             counts.asking += 1;
             counts.asked.usage += usage;
             counts.asked.cost += cost;
+            if let Some(outcome) = &outcome {
+                counts.latest.add(&record.input, outcome);
+            }
         } else {
-            let outcome = recorded_outcome(&record.name, record.value.clone());
             counts.by_code += u64::from(matches!(outcome, Some(Outcome::Result(_))));
         }
     }

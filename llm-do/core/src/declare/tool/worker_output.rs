@@ -22,6 +22,10 @@ pub trait WorkerOutput {
     #[doc(hidden)]
     fn schema() -> Value;
 
+    /// Returns whether the answer may have untrusted parts, by its type.
+    #[doc(hidden)]
+    fn has_untrusted() -> bool;
+
     /// Returns the value in the form in which it is used, or the reason why it is invalid.
     #[doc(hidden)]
     fn check(value: Value) -> Result<Value, Fault>;
@@ -33,6 +37,10 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> WorkerOutput for T {
         schema::of::<T>()
     }
 
+    fn has_untrusted() -> bool {
+        schema::has_untrusted::<T>()
+    }
+
     fn check(value: Value) -> Result<Value, Fault> {
         argument::check::<T>(value)
     }
@@ -42,6 +50,10 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> WorkerOutput for T {
 impl WorkerOutput for ToolReturn {
     fn schema() -> Value {
         json!({ "type": "string" })
+    }
+
+    fn has_untrusted() -> bool {
+        false
     }
 
     /// Accepts any text, or no text if there are files.

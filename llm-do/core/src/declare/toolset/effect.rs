@@ -14,13 +14,19 @@ use crate::declare::tool::Effect;
 /// Fits four names of at most 64 bytes each, and the text around them.
 type Message = Text<640>;
 
-/// An effect, and the tool that has it.
+/// An effect, and the tool that has it; and the tools that return untrusted text, return private data and send, each empty if it is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct StrongestEffect {
     effect: Effect,
     /// The member of the toolset: the tool, or the worker that can call it.
     member: &'static str,
     tool: &'static str,
+    /// The first member that returns untrusted text.
+    source: &'static str,
+    /// The first member that returns private data.
+    private: &'static str,
+    /// The first member that may send what it gets to other people.
+    outside: &'static str,
 }
 
 impl StrongestEffect {
@@ -29,18 +35,48 @@ impl StrongestEffect {
     /// Returns the effect that a tool declares.
     #[must_use]
     pub const fn new(tool: &'static str, effect: Effect) -> Self {
-        Self { effect, member: tool, tool }
+        let outside = if effect.severity() > Effect::ReadOnly.severity() { tool } else { "" };
+        Self { effect, member: tool, tool, source: "", private: "", outside }
     }
 
-    /// Returns the effect that a worker has because it can call the tool.
+    /// Returns the effect that a worker has because it can call the tool. What the worker reads and sends is checked where it is declared.
     #[must_use]
     pub const fn through(self, worker: &'static str) -> Self {
-        Self { member: worker, ..self }
+        Self { member: worker, source: "", private: "", outside: "", ..self }
+    }
+
+    /// Returns the effect of a tool that returns untrusted text.
+    #[must_use]
+    pub const fn untrusted(self) -> Self {
+        Self { source: self.member, ..self }
+    }
+
+    /// Returns the effect of a tool that returns private data.
+    #[must_use]
+    pub const fn private(self) -> Self {
+        Self { private: self.member, ..self }
+    }
+
+    /// Returns the effect of a tool that sends what it gets to other people.
+    #[must_use]
+    pub const fn outside(self) -> Self {
+        Self { outside: self.member, ..self }
+    }
+
+    /// Returns the effect of a tool that sends nothing to other people itself.
+    #[must_use]
+    pub const fn inside(self) -> Self {
+        Self { outside: "", ..self }
     }
 
     /// Returns the same effect of another tool.
     pub(super) const fn of_tool(self, tool: &'static str) -> Self {
-        Self::new(tool, self.effect)
+        Self {
+            source: renamed(self.source, tool),
+            private: renamed(self.private, tool),
+            outside: renamed(self.outside, tool),
+            ..Self::new(tool, self.effect)
+        }
     }
 
     /// Returns the name of the member.
@@ -49,12 +85,27 @@ impl StrongestEffect {
     }
 
     const fn or(self, other: Self) -> Self {
-        if other.effect.severity() > self.effect.severity() { other } else { self }
+        let stronger = if other.effect.severity() > self.effect.severity() { other } else { self };
+        Self {
+            source: first(self.source, other.source),
+            private: first(self.private, other.private),
+            outside: first(self.outside, other.outside),
+            ..stronger
+        }
     }
 
     const fn is_of_member(&self) -> bool {
         super::text::same(self.member, self.tool)
     }
+}
+
+/// Returns the other name of a tool that was found.
+const fn renamed(found: &str, name: &'static str) -> &'static str {
+    if found.is_empty() { "" } else { name }
+}
+
+const fn first(one: &'static str, other: &'static str) -> &'static str {
+    if one.is_empty() { other } else { one }
 }
 
 /// Some tools, and the strongest effect among them.
@@ -176,6 +227,26 @@ pub const fn assert_effect(item: &str, declared: Effect, found: StrongestEffect)
     }
 }
 
+/// Checks that the own tools of a worker do not together read untrusted text, read private data and send: text could then have the data sent.
+///
+/// # Panics
+///
+/// Panics at compile time if they do; the message contains the names of three tools.
+#[track_caller]
+pub const fn assert_separate(worker: &str, found: StrongestEffect) {
+    if found.source.is_empty() || found.private.is_empty() || found.outside.is_empty() {
+        return;
+    }
+    let mut text = Message::new();
+    push(&mut text, &["`", worker, "` reads untrusted text with `", found.source, "` and private data with `"]);
+    push(
+        &mut text,
+        &[found.private, "`, and sends with `", found.outside, "`; give one of the tools to another worker, "],
+    );
+    push(&mut text, &["declare `code = true`, or give the reason with `flow_reason = \"..\"`"]);
+    panic!("{}", text.as_str())
+}
+
 /// Checks that the tool of `reconcile` only reads.
 ///
 /// # Panics
@@ -269,6 +340,19 @@ mod tests {
     fn a_tool_of_reconcile_that_changes_something_is_named() {
         assert_reads(StrongestEffect::NONE);
         assert_reads(SEND);
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "`desk` reads untrusted text with `mail` and private data with `bank`, and sends with `send`; give one of"
+    )]
+    fn a_worker_with_a_source_private_data_and_a_way_out_is_named_with_them() {
+        const MAIL: StrongestEffect = StrongestEffect::new("mail", Effect::ReadOnly).untrusted();
+        const BANK: StrongestEffect = StrongestEffect::new("bank", Effect::ReadOnly).private();
+        let note = StrongestEffect::new("note", Effect::Idempotent).inside();
+        assert_separate("desk", MAIL.or(BANK).or(note));
+        assert_separate("desk", SEND.or(BANK).or(MAIL.through("reader")));
+        assert_separate("desk", SEND.or(BANK).or(MAIL));
     }
 
     #[test]

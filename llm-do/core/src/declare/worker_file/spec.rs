@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::{Money, ServerSideTool, WebSearch};
 use llm_do_worker_file::{self as file, Entry, InputModel, Located, WorkerFile, tool_name};
 use serde::Serialize;
@@ -12,6 +13,9 @@ use super::{ReadWorker, json as value_of};
 use crate::base::usage::seconds;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
+
+/// The default confidence of a guarantee.
+const CONFIDENCE: f64 = 0.95;
 
 /// Converts a worker file that has no faults.
 pub(super) fn from_file(file: WorkerFile) -> ReadWorker {
@@ -66,7 +70,9 @@ fn set(spec: &mut WorkerSpec, name: &str, value: file::Value) {
         ("input_model_ref", file::Value::InputModel(InputModel::Python(_))) => {}
         ("output_schema", file::Value::Json(schema)) => spec.output_schema = Some(value_of(schema)),
         ("hybrid", file::Value::Text(tool)) => spec.hybrid = Some(tool),
+        ("guarantee", file::Value::Guarantee(keys)) => spec.guarantee = guarantee(keys),
         ("shadow", file::Value::Shadow(keys)) => spec.shadow = shadow(keys),
+        ("refine", file::Value::Refine(keys)) => spec.refine = refine(keys),
         (name, value) => unreachable!("the reader has no key `{name}` with the value {value:?}"),
     }
 }
@@ -99,9 +105,29 @@ pub(super) fn keys(spec: &WorkerSpec) -> Vec<(&'static str, Value)> {
         ("input_model_ref", spec.input_of.as_ref().map(|name| json!(name))),
         ("output_schema", spec.output_schema.clone()),
         ("hybrid", spec.hybrid.as_ref().map(|tool| json!(tool))),
+        ("guarantee", spec.guarantee.map(|guarantee| json!(guarantee))),
         ("shadow", spec.shadow.as_ref().map(|(tool, every)| json!({ "with": tool, "every": every }))),
+        (
+            "refine",
+            spec.refine
+                .as_ref()
+                .map(|(evaluator, at_most, accept)| json!({ "with": evaluator, "at_most": at_most, "accept": accept })),
+        ),
     ];
     keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// Converts the keys of a guarantee; `None` if a number has a fault.
+fn guarantee(keys: Vec<Entry>) -> Option<Guarantee> {
+    let (mut disagreement, mut confidence) = (None, CONFIDENCE);
+    for Entry { name, value, .. } in keys {
+        match (name, value) {
+            ("disagreement", file::Value::Number(share)) => disagreement = Some(share),
+            ("confidence", file::Value::Number(share)) => confidence = share,
+            (name, value) => unreachable!("the reader has no key `{name}` of a guarantee with the value {value:?}"),
+        }
+    }
+    Guarantee::new(disagreement?, confidence).ok()
 }
 
 /// Converts the keys of a shadow; `None` if its tool has a fault.
@@ -115,6 +141,20 @@ fn shadow(keys: Vec<Entry>) -> Option<(String, u64)> {
         }
     }
     Some((with?, every))
+}
+
+/// Converts the keys of `refine`; `None` if its evaluator has a fault.
+fn refine(keys: Vec<Entry>) -> Option<(String, u32, f64)> {
+    let (mut with, mut at_most, mut accept) = (None, file::DEFAULT_RESULTS, 1.0);
+    for Entry { value, .. } in keys {
+        match value {
+            file::Value::Text(evaluator) => with = Some(evaluator),
+            file::Value::Count(count) => at_most = small(count),
+            file::Value::Number(score) => accept = score,
+            value => unreachable!("the reader has no such value of `refine`: {value:?}"),
+        }
+    }
+    Some((with?, at_most, accept))
 }
 
 /// Returns a duration as limits are serialized.

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
 use llm_do_worker_file::{KEYS, KeyDef, LIMITS, RESERVED_NAME, SETTINGS};
 use proptest::collection::vec;
@@ -40,7 +41,7 @@ fn the_writer_writes_every_key_of_the_reader_except_those_of_projects() {
         .attachments(AttachmentPolicy::new().count(1))
         .background();
     spec.input_of = Some("d".to_owned());
-    spec = spec.hybrid("f").shadow("f", 2);
+    spec = spec.hybrid("f").guarantee(Guarantee::new(0.02, 0.9).unwrap()).shadow("f", 2).refine("g", 2, 0.5);
     let written: Vec<_> = super::spec::keys(&spec).into_iter().map(|(name, _)| name).collect();
     // `toolsets` stands for `tools` too.
     let others = ["tools", "skills", "context", "mcp_servers"];
@@ -141,13 +142,14 @@ fn settings() -> impl Strategy<Value = Settings> {
 
 fn further_settings() -> impl Strategy<Value = Settings> {
     let levels = [ThinkingLevel::Off, ThinkingLevel::High, ThinkingLevel::Tokens(1024)];
-    let switches = (of(any::<bool>()), of(any::<bool>()));
+    let switches = (of(any::<bool>()), of(any::<bool>()), of(any::<bool>()), of(any::<u32>()));
     (of(number()), of(number()), of(select(levels.to_vec())), switches, of(text()), of(0..9_u64), of(value())).prop_map(
-        |(presence, frequency, thinking, (parallel, cache), tier, seconds, field)| {
+        |(presence, frequency, thinking, (parallel, cache, batch, compact_at), tier, seconds, field)| {
             let mut settings = Settings::new();
             (settings.presence_penalty, settings.frequency_penalty) = (presence, frequency);
             (settings.thinking, settings.parallel_tool_calls, settings.cache_prompt) = (thinking, parallel, cache);
             (settings.service_tier, settings.timeout) = (tier, seconds.map(Duration::from_secs));
+            (settings.batch, settings.compact_at) = (batch, compact_at);
             settings.extra_body.extend(field.map(|value| ("field".to_owned(), value)));
             settings
         },

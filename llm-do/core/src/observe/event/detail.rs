@@ -51,10 +51,15 @@ pub enum Caller {
 pub enum CodeAnswer {
     /// The code answered, and no model was asked.
     Answered,
+    /// The code answered, and the worker answers too, to be compared with it: its answer counts.
+    Compared,
     /// The code abstained with [`Unsure`](crate::base::error::Unsure).
     Abstained,
     /// The code failed, or returned a value that is invalid for the worker.
     Failed,
+    /// The code abstained or failed after a call with an effect, which the worker might repeat: so the worker does not answer, and its call
+    /// fails.
+    Stopped,
 }
 
 /// What decided whether a call may run.
@@ -129,8 +134,8 @@ pub enum RuleSource {
     User,
     /// The policy's function.
     Function,
-    /// An untrusted value would steer the call: see [`Policy::source`](crate::plane::approval::Policy::source).
-    Flow,
+    /// The rule about where values came from: see [`Policy::source`](crate::plane::approval::Policy::source).
+    Flow(FlowReason),
     /// The policy's rule for calls with exactly these arguments.
     PolicyCall,
     /// The policy's rule for calls whose arguments match a condition.
@@ -157,6 +162,30 @@ pub enum RuleSource {
     Effect,
     /// No rule was applied: the journal has the call's result or a permanent denial.
     Journal,
+}
+
+/// Why a call needs the approval of a person because of where its values came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FlowReason {
+    /// An untrusted value would decide what the call does.
+    Steered,
+    /// Untrusted text would leave to other people.
+    UntrustedOutside,
+    /// A private value would leave to other people.
+    PrivateOutside,
+}
+
+impl FlowReason {
+    /// Returns a text about the call for people.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Steered => "untrusted values steer this call",
+            Self::UntrustedOutside => "untrusted text would leave with this call",
+            Self::PrivateOutside => "private values would leave with this call",
+        }
+    }
 }
 
 /// What a guard examined.

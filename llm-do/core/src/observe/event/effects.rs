@@ -174,7 +174,7 @@ mod tests {
 
     use super::{EffectLog, Event, EventKind, EventValue, MAX_EFFECTS, Outcome, Value};
     use crate::declare::tool::Effect;
-    use crate::observe::event::{Caller, ItemKind};
+    use crate::observe::event::{Caller, ItemKind, Labels};
 
     fn event(run: &str, call: u64, kind: EventKind) -> Event {
         let (parent, name, time) = (Some(0), "send".into(), Timestamp::UNIX_EPOCH);
@@ -188,7 +188,18 @@ mod tests {
 
     fn finished(run: &str, call: u64, outcome: Outcome) -> Event {
         let (attachments, note) = (Vec::new(), None);
-        event(run, call, EventKind::CallFinished { outcome, attachments, note, elapsed_ms: 0, replayed: false })
+        event(
+            run,
+            call,
+            EventKind::CallFinished {
+                outcome,
+                labels: Labels::default(),
+                attachments,
+                note,
+                elapsed_ms: 0,
+                replayed: false,
+            },
+        )
     }
 
     #[test]

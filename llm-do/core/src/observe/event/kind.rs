@@ -11,6 +11,7 @@ use super::content::{ContentFile, RequestContent};
 use super::detail::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
+use super::label::Labels;
 use super::origin::ArgumentOrigin;
 use super::parts::EventPart;
 use super::planned::{PlannedApproval, PlannedKind};
@@ -53,6 +54,10 @@ pub enum EventKind {
         /// The result or the error.
         #[serde(flatten)]
         outcome: Outcome,
+        /// Whose text the result may carry, and whether it is private; without [sources](crate::plane::approval::Policy::source), each is
+        /// trusted and public.
+        #[serde(flatten)]
+        labels: Labels,
         /// The names of the files that came with the result; the media type of a file without a name.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<String>,
@@ -161,6 +166,13 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// Code of the call states that an untrusted value may steer calls, by [`CallContext::endorse`](crate::plane::context::CallContext::endorse).
+    Endorsed {
+        /// The value.
+        value: Value,
+        /// Why it may.
+        reason: String,
+    },
     /// The call asks the user a question.
     InputAsked {
         /// The question.
@@ -221,11 +233,43 @@ pub enum EventKind {
     Hybrid {
         /// The tool that answers first.
         tool: String,
-        /// Whether it answered; otherwise the worker does.
+        /// Whether it answered; otherwise the worker does, or its call fails.
         answer: CodeAnswer,
         /// Why it did not answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// The [guarantee](crate::session::runtime::RuntimeBuilder::guarantee) of a hybrid began or ceased to hold: code answers the next
+    /// calls, or the worker does.
+    Guarantee {
+        /// The tool that answers first.
+        tool: String,
+        /// Whether it holds.
+        holds: bool,
+        /// The upper bound of disagreement that the comparisons showed.
+        bound: f64,
+        /// The number of comparisons.
+        comparisons: u64,
+        /// The number of comparisons that disagree.
+        disagreements: u64,
+        /// Why the evidence cannot be kept, so that the worker answers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The [evaluator](crate::session::runtime::RuntimeBuilder::refine) of a worker scored a result.
+    Scored {
+        /// The evaluator.
+        evaluator: String,
+        /// The 1-based number of the result.
+        result: u32,
+        /// The score, from 0 to 1; `None` if the evaluator abstained.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        score: Option<f64>,
+        /// What has to change for a better score, or why the evaluator abstained.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reasons: Vec<String>,
+        /// Whether the reasons go back to the worker.
+        again: bool,
     },
     /// A worker sends a request to its model.
     ModelRequest {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::label::Label;
+use super::label::{Label, Labels};
 
 /// Where one value of a call's arguments came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct ArgumentOrigin {
     /// Whose text the value may carry; without [sources](crate::plane::approval::Policy::source), all values are trusted.
     #[serde(default, skip_serializing_if = "Label::is_trusted")]
     pub label: Label,
+    /// Whether it may carry what a [private source](crate::plane::approval::Policy::private) returned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_private: bool,
 }
 
 /// Where a value came from.
@@ -32,10 +35,13 @@ pub enum ValueOrigin {
     /// The arguments of the run's root call contain it, or an answer of the user to a question of the run.
     User,
     /// The arguments of the run's root call contain it, which a client made that may be a model: the call is
-    /// [gated](crate::session::runtime::Start::gated), as those of MCP clients are.
+    /// [gated](crate::session::runtime::Start::gated), as those of MCP clients are. So does a message of that client to the run.
     Client,
+    /// A model wrote it into code before it had read untrusted text; only with [sources](crate::plane::approval::Policy::source).
+    Literal,
     /// It is the default of the argument.
-    Default,
+    #[serde(rename = "default")]
+    ArgumentDefault,
     /// Code made the call, and nothing that was read contains the value.
     Code,
     /// The approver gave it, in place of the caller's value.
@@ -74,7 +80,19 @@ impl ArgumentOrigin {
     /// Creates the origin of a trusted value at a place.
     #[must_use]
     pub fn new(argument: impl Into<String>, origin: ValueOrigin) -> Self {
-        Self { argument: argument.into(), origin, label: Label::Trusted }
+        Self { argument: argument.into(), origin, label: Label::Trusted, is_private: false }
+    }
+
+    /// Returns it for a value with these labels.
+    pub(crate) fn labelled(self, labels: Labels) -> Self {
+        Self { label: labels.integrity, is_private: labels.is_private, ..self }
+    }
+
+    /// Returns the labels of the value.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn labels(&self) -> Labels {
+        Labels { integrity: self.label, is_private: self.is_private }
     }
 }
 
@@ -91,7 +109,7 @@ impl ValueOrigin {
     /// Returns whether the value is from the program, the user or the approver, and not from a client, a model or from what was read.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        matches!(self, Self::User | Self::Default | Self::Code | Self::Approver)
+        matches!(self, Self::User | Self::ArgumentDefault | Self::Code | Self::Approver)
     }
 }
 
@@ -101,9 +119,10 @@ impl fmt::Display for ValueOrigin {
         match self {
             Self::User => f.write_str("in your request"),
             Self::Client => f.write_str("in the client's call"),
-            Self::Default => f.write_str("the default"),
+            Self::ArgumentDefault => f.write_str("the default"),
             Self::Code => f.write_str("from the code of the program"),
             Self::Approver => f.write_str("from the approver"),
+            Self::Literal => f.write_str("written by the model before it read untrusted text, not in your request"),
             Self::Result(result) => result.fmt(f),
             Self::Conversation => f.write_str("from an earlier message of the conversation, not in your request"),
             Self::Unknown => f.write_str("neither in your request nor in what was read"),

@@ -14,8 +14,8 @@ use serde_json::{Map, Number, Value};
 
 use super::json_lines::LineWriter;
 use super::{
-    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo,
-    GuardAction, GuardHook, ItemKind, Mend, Outcome, PlannedApproval, PlannedKind, RuleSource,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo, FlowReason,
+    GuardAction, GuardHook, ItemKind, Label, Labels, Mend, Outcome, PlannedApproval, PlannedKind, RuleSource,
 };
 use crate::base::json::Json;
 use crate::base::usage::{Cost, RunUsage};
@@ -86,7 +86,8 @@ fn rule() -> impl Strategy<Value = RuleSource> {
             User,
             Journal,
             Function,
-            Flow,
+            Flow(FlowReason::Steered),
+            Flow(FlowReason::PrivateOutside),
             PolicyCall,
             PolicyCondition,
             PolicyTool,
@@ -101,7 +102,7 @@ fn rule() -> impl Strategy<Value = RuleSource> {
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    any::<[u64; 16]>().prop_map(|figures| {
+    any::<[u64; 17]>().prop_map(|figures| {
         let mut usage = Usage::of_request(figures[1], figures[2]);
         (usage.requests, usage.cached_tokens, usage.cache_write_tokens) = (figures[0], figures[3], figures[4]);
         (usage.reasoning_tokens, usage.server_side_tools) = (figures[5], figures[6]);
@@ -109,6 +110,7 @@ fn usage() -> impl Strategy<Value = Usage> {
         (usage.web_searches, usage.file_searches, usage.containers) = (figures[9], figures[10], figures[11]);
         (usage.other_charged_tools, usage.flex_requests) = (figures[12], figures[13]);
         (usage.priority_requests, usage.other_tier_requests) = (figures[14], figures[15]);
+        usage.batch_requests = figures[16];
         usage
     })
 }
@@ -157,6 +159,11 @@ fn part() -> impl Strategy<Value = EventPart> {
     ]
 }
 
+fn labels() -> impl Strategy<Value = Labels> {
+    (of([Label::Trusted, Label::Bounded, Label::Untrusted]), any::<bool>())
+        .prop_map(|(integrity, is_private)| Labels { integrity, is_private })
+}
+
 /// Returns a strategy for events of the same kind; the match is exhaustive, so a new kind does not compile without
 /// one.
 fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
@@ -176,9 +183,10 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         }
         EventKind::Progress { .. } => text().prop_map(|text| EventKind::Progress { text }).boxed(),
         EventKind::CallFinished { .. } => {
-            (outcome(), prop::collection::vec(text(), 0..3), maybe(), any::<u64>(), any::<bool>())
-                .prop_map(|(outcome, attachments, note, elapsed_ms, replayed)| EventKind::CallFinished {
+            (outcome(), labels(), prop::collection::vec(text(), 0..3), maybe(), any::<u64>(), any::<bool>())
+                .prop_map(|(outcome, labels, attachments, note, elapsed_ms, replayed)| EventKind::CallFinished {
                     outcome,
+                    labels,
                     attachments,
                     note,
                     elapsed_ms,
@@ -214,6 +222,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .prop_map(|(guard, hook, action, reason)| EventKind::Guarded { guard, hook, action, reason })
                 .boxed()
         }
+        EventKind::Endorsed { .. } => {
+            (value(), text()).prop_map(|(value, reason)| EventKind::Endorsed { value, reason }).boxed()
+        }
         EventKind::InputAsked { .. } => {
             text().prop_map(|prompt| EventKind::InputAsked { question: prompt.into() }).boxed()
         }
@@ -227,7 +238,11 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .prop_map(|(description, worker, points)| EventKind::Subtask { description, worker, points })
                 .boxed()
         }
-        EventKind::Shadowed { .. } | EventKind::Drifted { .. } | EventKind::Hybrid { .. } => of_hardening(kind),
+        EventKind::Shadowed { .. }
+        | EventKind::Drifted { .. }
+        | EventKind::Hybrid { .. }
+        | EventKind::Guarantee { .. } => of_hardening(kind),
+        EventKind::Scored { .. } => scored(),
         EventKind::ModelRequest { .. } => content::model_request(),
         EventKind::ModelWaiting { .. } => text().prop_map(|on| EventKind::ModelWaiting { on }).boxed(),
         EventKind::SettingWarning { .. } => (name(), text(), text())
@@ -307,6 +322,20 @@ fn approval_decided() -> BoxedStrategy<EventKind> {
         .boxed()
 }
 
+/// Any score of a result.
+fn scored() -> BoxedStrategy<EventKind> {
+    let score = prop::option::of(of([0.0, 0.25, 1.0]));
+    (text(), any::<u32>(), score, prop::collection::vec(text(), 0..3), any::<bool>())
+        .prop_map(|(evaluator, result, score, reasons, again)| EventKind::Scored {
+            evaluator,
+            result,
+            score,
+            reasons,
+            again,
+        })
+        .boxed()
+}
+
 /// Any event of a shadow or a hybrid, of the same kind.
 fn of_hardening(kind: &EventKind) -> BoxedStrategy<EventKind> {
     match kind {
@@ -317,11 +346,18 @@ fn of_hardening(kind: &EventKind) -> BoxedStrategy<EventKind> {
             .prop_map(|(worker, disagree, of)| EventKind::Drifted { worker, disagree, of })
             .boxed(),
         EventKind::Hybrid { .. } => {
-            let answer = of([CodeAnswer::Answered, CodeAnswer::Abstained, CodeAnswer::Failed]);
+            let answers = [CodeAnswer::Answered, CodeAnswer::Compared, CodeAnswer::Abstained];
+            let answer = of([answers.as_slice(), &[CodeAnswer::Failed, CodeAnswer::Stopped]].concat());
             (text(), answer, maybe())
                 .prop_map(|(tool, answer, reason)| EventKind::Hybrid { tool, answer, reason })
                 .boxed()
         }
+        EventKind::Guarantee { .. } => (text(), any::<bool>(), 0..=1_000_u32, any::<u64>(), any::<u64>(), maybe())
+            .prop_map(|(tool, holds, bound, comparisons, disagreements, reason)| {
+                let bound = f64::from(bound) / 1_000.0;
+                EventKind::Guarantee { tool, holds, bound, comparisons, disagreements, reason }
+            })
+            .boxed(),
         other => Just(other.clone()).boxed(),
     }
 }
@@ -342,6 +378,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Progress { text: none() },
         EventKind::CallFinished {
             outcome: Outcome::Result(EventValue::default()),
+            labels: Labels::default(),
             attachments: Vec::new(),
             note: None,
             elapsed_ms: 0,
@@ -382,6 +419,7 @@ fn kinds() -> Vec<EventKind> {
             action: GuardAction::Changed,
             reason: None,
         },
+        EventKind::Endorsed { value: Value::Null, reason: none() },
         EventKind::InputAsked { question: none().into() },
         EventKind::InputAnswered { answer: none() },
         EventKind::UserMessage { text: none(), interrupts: false, id: None, replayed: false },
@@ -389,6 +427,8 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },
         EventKind::Drifted { worker: none(), disagree: 0, of: 0 },
         EventKind::Hybrid { tool: none(), answer: CodeAnswer::Answered, reason: None },
+        EventKind::Guarantee { tool: none(), holds: true, bound: 0.5, comparisons: 1, disagreements: 0, reason: None },
+        EventKind::Scored { evaluator: none(), result: 1, score: None, reasons: Vec::new(), again: false },
         EventKind::ModelRequest { model: Arc::clone(&tool), turn: 1, messages: 1, tools: Vec::new(), content: None },
         EventKind::ModelWaiting { on: none() },
         EventKind::SettingWarning { model: Arc::clone(&tool), setting: none(), message: none() },

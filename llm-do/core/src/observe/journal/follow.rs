@@ -41,8 +41,8 @@ impl FollowJournal {
     #[doc(hidden)]
     pub fn add(&self, record: Record) {
         let is_contained = match record.kind {
-            // A call that began continues in the other process, and its result arrives.
-            StepKind::Result | StepKind::Begun => true,
+            // A call that began continues in the other process, and its result arrives. So does a request in a batch.
+            StepKind::Result | StepKind::Begun | StepKind::Submitted => true,
             StepKind::Call => self.has_recorded_steps(&record.key),
             _ => false,
         };
@@ -118,8 +118,8 @@ impl Journal for FollowJournal {
     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         match step.kind {
             StepKind::Result => self.0.here(step, local).await,
-            // No tool starts here.
-            StepKind::Begun => std::future::pending().await,
+            // No tool starts here, and no request is submitted.
+            StepKind::Begun | StepKind::Submitted => std::future::pending().await,
             _ => self.0.recorded(&step).await.map(JournalOutcome::Replayed),
         }
     }

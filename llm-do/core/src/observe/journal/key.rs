@@ -269,6 +269,12 @@ pub(super) fn is_in_thread(key: &str) -> bool {
     key.rsplit('/').next().is_some_and(|part| part.contains(THREAD))
 }
 
+/// Returns whether a key is that of a call in the background.
+#[cfg(feature = "script")]
+pub(super) fn is_in_background(key: &str) -> bool {
+    key.rsplit('/').next().is_some_and(|part| part.contains(BACKGROUND))
+}
+
 /// Returns whether a key is in a run that continues a chat.
 #[doc(hidden)]
 #[must_use]

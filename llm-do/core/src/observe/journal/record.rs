@@ -81,6 +81,12 @@ impl Record {
         self
     }
 
+    /// Returns whether it is a call in the background.
+    #[cfg(feature = "script")]
+    pub(crate) fn is_in_background(&self) -> bool {
+        key::is_in_background(&self.key)
+    }
+
     /// Returns whether it is a call that continues a thread.
     pub(crate) fn is_in_thread(&self) -> bool {
         key::is_in_thread(&self.key)

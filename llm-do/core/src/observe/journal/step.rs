@@ -23,6 +23,10 @@ pub enum StepKind {
     Tool,
     /// A model's answer.
     Model,
+    /// Where the answer to a model's request will be that was submitted in a batch: it is recorded before the answer is waited for.
+    ///
+    /// It is a part of the step of the answer. In a resumed run, the answer of the same batch is waited for.
+    Submitted,
     /// The approval or denial of a call.
     Approval,
     /// The start of a call whose tool may change something that cannot be undone or repeated. It is recorded durably
@@ -57,6 +61,7 @@ impl StepKind {
             Self::Call => "call",
             Self::Tool => "tool",
             Self::Model => "model",
+            Self::Submitted => "submitted",
             Self::Approval => "approval",
             Self::Begun => "begun",
             Self::Input => "input",

@@ -18,8 +18,9 @@ use super::{
     OpenReview, Policy, Reviewer, Rule, RunScope, SubmittedRequest,
 };
 use crate::base::error::Fault;
-use crate::observe::event::{ApprovalScope, Caller, DecidedBy, Label, RuleSource};
+use crate::observe::event::{ApprovalScope, Caller, DecidedBy, Label, Labels, RuleSource};
 use crate::observe::journal::Journal;
+use crate::plane::origin::KnownIds;
 use crate::plane::registry::{Registered, Registry};
 
 /// Opens the context of a review, in the runtime that has the reviewer.
@@ -121,9 +122,38 @@ impl Approvals {
         self.rules.has_flow()
     }
 
-    /// Returns the label of what a tool returns, besides that of what it has read itself.
-    pub(crate) fn source_label(&self, tool: &Registered) -> Label {
-        self.rules.source_label(tool)
+    /// Returns the labels of what a tool returns, besides those of what it has read itself.
+    pub(crate) fn source_labels(&self, tool: &Registered) -> Labels {
+        self.rules.source_labels(tool)
+    }
+
+    /// Returns the labels of a value of which nothing is known: untrusted, and private if anything is.
+    pub(crate) fn unknown_labels(&self) -> Labels {
+        if !self.has_flow() {
+            return Labels::default();
+        }
+        Labels { integrity: Label::Untrusted, is_private: self.rules.has_private() }
+    }
+
+    /// Returns the label of what clients send that may be models.
+    pub(crate) fn client_label(&self) -> Label {
+        self.rules.client_label()
+    }
+
+    /// Returns where the results of a tool have ids, if they have any.
+    pub(crate) fn ids_of(&self, tool: &Registered) -> Option<KnownIds> {
+        self.rules.ids_of(tool)
+    }
+
+    /// Returns the toolsets of a tool, to which ids belong.
+    pub(crate) fn id_toolsets(&self, tool: &Registered) -> Vec<Arc<str>> {
+        self.rules.id_toolsets(tool)
+    }
+
+    /// Returns whether the model of a worker sees all that its code returns.
+    #[cfg(feature = "script")]
+    pub(crate) fn shows_code_results(&self, worker: &str) -> bool {
+        self.rules.shows_code_results(worker)
     }
 
     /// Returns the rule for a call; `request` is built only if a rule depends on the arguments.

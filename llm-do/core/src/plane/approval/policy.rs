@@ -18,7 +18,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::calls::CallRule;
+pub(crate) use self::condition::with_defaults;
 use self::flow::FlowPolicy;
+pub(super) use self::flow::Sink;
 pub use self::proposed_call::ProposedCall;
 pub use self::worker_rule::WorkerRule;
 use super::Rule;

@@ -188,9 +188,9 @@ impl ApprovalRequest {
         shown
     }
 
-    /// Returns whether an untrusted value would steer the call: then each call needs the approval of a person.
+    /// Returns whether the call needs the approval of a person because of where its values came from: then each call does.
     pub(super) fn is_held(&self) -> bool {
-        self.rule == RuleSource::Flow
+        matches!(self.rule, RuleSource::Flow(_))
     }
 
     /// Returns what a reviewer sees of the call.
@@ -219,12 +219,14 @@ impl ApprovalRequest {
         Some(context).filter(|context| context.as_object().is_some_and(|fields| !fields.is_empty()))
     }
 
-    /// Returns one line about where the values of the arguments came from that are not the user's; `None` if all are the user's, or
-    /// nothing is known. [`Origins::line`] has the details.
+    /// Returns one line about where the values of the arguments came from that are not the user's, and why that holds the call, if it does;
+    /// `None` if all are the user's, or nothing is known. [`Origins::line`] has the details.
     #[must_use]
     pub fn origin_line(&self) -> Option<String> {
-        let line = self.origins.line()?;
-        Some(if self.is_held() { format!("untrusted values steer this call: {line}") } else { line })
+        let line = self.origins.line();
+        let RuleSource::Flow(reason) = self.rule else { return line };
+        let why = reason.text();
+        Some(line.map_or_else(|| why.to_owned(), |line| format!("{why}: {line}")))
     }
 
     /// Returns a text that the call may have had its effect, if it began before.

@@ -72,6 +72,11 @@ impl AppliedRule {
         self.rule.is_blocked()
     }
 
+    /// Returns whether it is the rule about where values came from.
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self.source, RuleSource::Flow(_))
+    }
+
     /// Returns the decision of the rule about a call; `None` if the call needs approval.
     pub(crate) fn approval(&self) -> Option<Approval> {
         match &self.rule {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::rules::MatchingRule;
 use super::rules::Rules;
-use super::{AppliedRule, ApprovalRequest, LazyRequest, Rule};
+use super::{AppliedRule, ApprovalRequest, FlowOverview, LazyRequest, Rule};
 use crate::base::error::Fault;
-use crate::observe::event::{Caller, Label};
-use crate::plane::registry::Registered;
+use crate::observe::event::{Caller, Label, Labels};
+use crate::plane::origin::KnownIds;
+use crate::plane::registry::{Registered, Registry};
 
 /// The rules for the calls of a run. The strictest rule holds: no runtime can allow calls that the policy of an outer
 /// one blocks.
@@ -36,9 +37,40 @@ impl RuleSet {
         self.all().any(Rules::has_flow)
     }
 
-    /// Returns the label of what a tool returns: the worst of all runtimes.
-    pub(super) fn source_label(&self, tool: &Registered) -> Label {
-        self.all().map(|rules| rules.source_label(tool)).max().unwrap_or_default()
+    /// Returns the labels of what a tool returns: the worst of all runtimes.
+    pub(super) fn source_labels(&self, tool: &Registered) -> Labels {
+        self.all().map(|rules| rules.source_labels(tool)).fold(Labels::default(), Labels::join)
+    }
+
+    /// Lists what workers may read and send, by the rules of their runtime.
+    pub(super) fn flow_overview(&self, registry: &Registry) -> FlowOverview {
+        self.own.flow_overview(registry)
+    }
+
+    /// Returns whether a source is private.
+    pub(super) fn has_private(&self) -> bool {
+        self.all().any(Rules::has_private)
+    }
+
+    /// Returns the label of what clients send that may be models: the worst of all runtimes.
+    pub(super) fn client_label(&self) -> Label {
+        self.all().map(Rules::client_label).max().unwrap_or_default()
+    }
+
+    /// Returns where the results of a tool have ids, by the rules of its runtime.
+    pub(super) fn ids_of(&self, tool: &Registered) -> Option<KnownIds> {
+        self.own.ids_of(tool)
+    }
+
+    /// Returns the toolsets of a tool, to which ids belong.
+    pub(super) fn id_toolsets(&self, tool: &Registered) -> Vec<Arc<str>> {
+        self.own.id_toolsets(tool)
+    }
+
+    /// Returns whether the model of a worker sees all that its code returns, by the rules of all runtimes.
+    #[cfg(feature = "script")]
+    pub(super) fn shows_code_results(&self, worker: &str) -> bool {
+        !self.all().any(|rules| rules.withholds(worker))
     }
 
     fn all(&self) -> impl Iterator<Item = &Rules> {
@@ -77,6 +109,8 @@ impl RuleSet {
         let own = self.own.rule(tool, by, request)?;
         Ok(match self.outer_rule(tool, by, request)? {
             Some(outer) if outer.rule.strictness() > own.rule.strictness() => Cow::Owned(outer),
+            // Such an approval is for one call, by a person.
+            Some(outer) if outer.is_held() && own.rule == Rule::Ask => Cow::Owned(outer),
             _ => own,
         })
     }
@@ -90,7 +124,7 @@ impl RuleSet {
     ) -> Result<Option<AppliedRule>, Fault> {
         let rules = self.outer.iter().map(|outer| outer.of_policy_for(&self.own, tool, by, request));
         let rules = rules.collect::<Result<Vec<_>, _>>()?;
-        Ok(rules.into_iter().flatten().max_by_key(|found| found.rule.strictness()))
+        Ok(rules.into_iter().flatten().max_by_key(|found| (found.rule.strictness(), found.is_held())))
     }
 
     /// Returns the rule for a server-side tool, for all workers.

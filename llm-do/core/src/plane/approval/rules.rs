@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 pub(crate) use self::explain::MatchingRule;
+use self::flow::TypedSources;
 use super::rule::first_or_block;
 use super::{AppliedRule, ApprovalRequest, LazyRequest, Policy, ProposedCall, Rule};
 use crate::base::error::Fault;
@@ -26,6 +27,8 @@ pub(super) struct Rules {
     toolsets: HashMap<Arc<str>, Vec<ContainingToolset>>,
     /// By the tool's index in the registry; resolved when the tool is first called.
     tools: Vec<OnceLock<Box<ToolRules>>>,
+    /// The sources that types declare.
+    typed: TypedSources,
 }
 
 #[derive(Clone, Debug)]
@@ -69,7 +72,8 @@ impl Rules {
             }
         }
         let tools = registry.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { policy, toolsets, tools })
+        let typed = TypedSources::of(registry);
+        Ok(Self { policy, toolsets, tools, typed })
     }
 
     /// Returns whether the policy has a function that decides about calls.

@@ -17,8 +17,9 @@ pub(crate) enum Form {
 }
 
 /// The pieces that the stream has not taken.
+#[doc(hidden)]
 #[derive(Debug, Default)]
-pub(crate) struct Pieces(Mutex<State>);
+pub struct Pieces(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {

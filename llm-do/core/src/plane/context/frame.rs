@@ -19,6 +19,8 @@ use crate::plane::call_stream::Pieces;
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
+#[cfg(feature = "script")]
+use crate::plane::origin::HeldReadings;
 use crate::plane::origin::OriginNotes;
 
 /// Distinguishes callees that are defined at run time under the same name: their full definition.
@@ -104,6 +106,8 @@ pub(crate) struct CallExtras {
     pub(crate) pieces: Option<Arc<Pieces>>,
     /// What is known of it if it is in the background.
     pub(crate) in_background: Option<InBackground>,
+    /// Set if a tool is asked before the worker, which must not repeat what the tool has changed.
+    pub(crate) answers_first: OnceLock<()>,
     /// How many of its calls in the background may run.
     pub(crate) permits: OnceLock<Arc<Semaphore>>,
     /// The pauses while the run waited for people; only in the frame of its user.
@@ -122,6 +126,9 @@ pub(crate) struct SideEffects {
     pub(crate) thread_changes: LazyMutex<Vec<Arc<ThreadChange>>>,
     /// The code of a model that ran in it.
     pub(crate) ran_code: OnceLock<String>,
+    /// The tools whose calls inside it may have changed something, by name; known only where [`answers_first`](CallExtras::answers_first) is set
+    /// in it or in a caller.
+    pub(crate) acted: LazyMutex<Vec<Arc<str>>>,
 }
 
 /// The code that the model of a code-mode worker has run.
@@ -132,6 +139,9 @@ pub(crate) struct ModelCode {
     pub(crate) session: OnceLock<Arc<dyn std::any::Any + Send + Sync>>,
     /// The code that calls ran in another process, and whose results a journal replayed.
     pub(crate) replayed: LazyMutex<Vec<String>>,
+    /// What the code has read, which its variables hold.
+    #[cfg(feature = "script")]
+    pub(crate) held: LazyMutex<HeldReadings>,
 }
 
 /// The steps of a call that a journal records after later steps, or after the result.

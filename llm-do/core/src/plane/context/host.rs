@@ -16,12 +16,14 @@ use crate::declare::argument::Given;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, Label, ShownContent};
+use crate::observe::event::{Caller, EventKind, Labels, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::{CloseTasks, TypeKey};
 use crate::plane::mailbox::Mailbox;
+#[cfg(feature = "script")]
+use crate::plane::origin::RepeatedCall;
 use crate::plane::plan::DryRun;
 use crate::plane::user_input::InputHandler;
 
@@ -57,9 +59,23 @@ pub(crate) trait Host: ErrorTypes + Send + Sync {
     /// Returns an error for a typed call if they never serialize one of their fields.
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError>;
 
-    /// Returns the label of an earlier result in the conversation of a worker, of the tool that it sees as `shown`; `None` for that of its
+    /// Returns the labels of an earlier result in the conversation of a worker, of the tool that it sees as `shown`; `None` for those of its
     /// messages. Without sources, all are trusted.
-    fn earlier_label(&self, worker: &CallContext, shown: Option<&str>) -> Label;
+    fn earlier_labels(&self, worker: &CallContext, shown: Option<&str>) -> Labels;
+
+    /// Returns the labels of a value of which nothing is known.
+    fn unknown_labels(&self) -> Labels;
+
+    /// Returns whether values are labelled.
+    fn has_flow(&self) -> bool;
+
+    /// Returns whether the model of a worker sees all that its code returns.
+    #[cfg(feature = "script")]
+    fn shows_code_results(&self, worker: &str) -> bool;
+
+    /// Notes again a call that the code of a model made in another process, with its result; `ctx` is the call of the code.
+    #[cfg(feature = "script")]
+    fn note_repeated(&self, ctx: &CallContext, call: &RepeatedCall<'_>);
 
     /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;

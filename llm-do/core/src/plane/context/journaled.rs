@@ -193,14 +193,14 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Runs an effect of this call once; `local` takes the key of its step, which is `None` without a journal.
+    /// Runs an effect of this call once; `local` takes its step, which is `None` without a journal.
     pub(crate) async fn step<T, L>(
         &self,
         method: JournalMethod,
         kind: StepKind,
         name: &str,
         input: impl FnOnce() -> Value,
-        local: impl FnOnce(Option<Arc<str>>) -> L,
+        local: impl FnOnce(Option<StepSpec>) -> L,
     ) -> Result<StepOutcome<T>, CallError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -214,7 +214,7 @@ impl<S> CallContext<S> {
             self.record_denials().await?;
             let tool = self.name().to_owned();
             let host = Arc::clone(&self.scope.host);
-            let local = local(Some(Arc::clone(&step.key)));
+            let local = local(Some(step.clone()));
             let local = async move {
                 match local.await {
                     Ok(value) => Recorded::written(value, &tool),

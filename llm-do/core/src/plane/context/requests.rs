@@ -17,7 +17,7 @@ use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::EventKind;
-use crate::observe::journal::{Journal, Promise, StepKind};
+use crate::observe::journal::{Journal, Promise, StepKind, StepSpec};
 use crate::plane::user_input::{InputHandler, InputRequest};
 
 /// The maximum number of times that a question is asked; stops a handler that always returns the same answer.
@@ -207,8 +207,8 @@ impl<S> CallContext<S> {
         let prompt = request.question.prompt.clone();
         let input = || if request.question.is_plain() { json!(prompt) } else { json!(request.question) };
         let (asked, journal) = (request.clone(), self.journal().cloned());
-        let local = |key| async move {
-            let asked = InputRequest { key, ..asked };
+        let local = |step: Option<StepSpec>| async move {
+            let asked = InputRequest { key: step.map(|step| step.key), ..asked };
             let answers = answers(&*handler, journal.as_deref(), asked, &announcement).await;
             answers.map_err(|source| CallError::Failed { tool, source })
         };

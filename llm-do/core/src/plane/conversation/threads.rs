@@ -9,6 +9,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::{Change, Conversation};
 use crate::base::error::CallError;
 use crate::base::mutex::IgnorePoison;
+use crate::observe::event::Labels;
 use crate::plane::history::History;
 
 /// The threads of a run, or of the runs of a chat.
@@ -49,11 +50,11 @@ pub(crate) struct ThreadChange {
 }
 
 impl Threads {
-    /// Returns threads with these histories.
-    pub(crate) fn new(histories: impl IntoIterator<Item = (String, History)>) -> Self {
-        let thread = |(name, history): (String, History)| {
+    /// Returns threads with these histories, and their labels, if they are known.
+    pub(crate) fn new(histories: impl IntoIterator<Item = (String, History, Option<Labels>)>) -> Self {
+        let thread = |(name, history, labels): (String, History, Option<Labels>)| {
             let name = Arc::<str>::from(name);
-            (Arc::clone(&name), Arc::new(NamedThread::new(name, history)))
+            (Arc::clone(&name), Arc::new(NamedThread::new(name, history, labels)))
         };
         let by_name = histories.into_iter().map(thread).collect();
         Self(Mutex::new(KnownThreads { by_name, ..KnownThreads::default() }))
@@ -66,6 +67,13 @@ impl Threads {
         histories.filter(|(_, history)| !history.is_empty()).collect()
     }
 
+    /// Returns the labels of each thread that has messages, if they are known.
+    pub(crate) fn labels(&self) -> BTreeMap<String, Labels> {
+        let known = self.lock();
+        let used = known.by_name.iter().filter(|(_, thread)| thread.messages() > 0);
+        used.filter_map(|(name, thread)| Some((name.to_string(), thread.conversation.labels()?))).collect()
+    }
+
     /// Returns the thread with this name.
     pub(crate) fn named(&self, name: &str) -> Arc<NamedThread> {
         let mut known = self.lock();
@@ -73,7 +81,7 @@ impl Threads {
             return Arc::clone(thread);
         }
         let name = Arc::<str>::from(name);
-        let thread = Arc::new(NamedThread::new(Arc::clone(&name), History::new()));
+        let thread = Arc::new(NamedThread::new(Arc::clone(&name), History::new(), None));
         known.by_name.insert(name, Arc::clone(&thread));
         thread
     }
@@ -160,8 +168,8 @@ impl Drop for StopWaiting<'_> {
 }
 
 impl NamedThread {
-    fn new(name: Arc<str>, history: History) -> Self {
-        Self { name, conversation: Arc::new(history.into()), turn: Semaphore::new(1) }
+    fn new(name: Arc<str>, history: History, labels: Option<Labels>) -> Self {
+        Self { name, conversation: Arc::new(Conversation::new(history, labels)), turn: Semaphore::new(1) }
     }
 
     pub(crate) fn name(&self) -> &Arc<str> {
@@ -193,6 +201,6 @@ impl NamedThread {
 
     /// Returns a copy; calls in the copy do not change this thread.
     pub(crate) fn copied(&self) -> Self {
-        Self::new(Arc::clone(&self.name), self.history())
+        Self::new(Arc::clone(&self.name), self.history(), self.conversation.labels())
     }
 }

@@ -25,6 +25,8 @@ pub struct WorkerDef {
     pub(crate) server_side_tools: Option<fn() -> Vec<ServerSideTool>>,
     /// The declared reason that a call has a weaker effect than its tools.
     pub(crate) effect_reason: Option<&'static str>,
+    /// The reason that it may read untrusted text and private data, and send.
+    pub(crate) flow_reason: Option<&'static str>,
     pub(crate) output: OutputMode,
     pub(crate) output_schema: Option<FileSchema>,
     pub(crate) max_turns: u32,
@@ -49,6 +51,7 @@ impl WorkerDef {
             hints: &[],
             code: false,
             server_side_tools: None,
+            flow_reason: None,
             effect_reason: None,
             output: OutputMode::Auto,
             output_schema: None,
@@ -118,6 +121,13 @@ impl WorkerDef {
     #[must_use]
     pub const fn effect_reason(mut self, reason: &'static str) -> Self {
         self.effect_reason = Some(reason);
+        self
+    }
+
+    /// Sets the reason that it may read untrusted text and private data, and send. Default: none.
+    #[must_use]
+    pub const fn flow_reason(mut self, reason: &'static str) -> Self {
+        self.flow_reason = Some(reason);
         self
     }
 

@@ -360,7 +360,7 @@ impl Plane {
     pub(super) fn unpriced(&self, plan: &WorkerPlan, model: &ChosenModel) -> Option<Unpriced> {
         let permitted = plan.server_side_tools.iter().filter(|tool| !self.approvals.blocks_server_side(tool));
         let tools: Vec<_> = permitted.cloned().collect();
-        let tier = plan.settings.service_tier.as_ref().or(self.config.settings.service_tier.as_ref());
-        model.price().map(|price| price.unpriced(&tools, tier.map(String::as_str)))
+        let settings = plan.settings.clone().over(&self.config.settings);
+        model.price().map(|price| price.unpriced(&tools, settings.priced_tier()))
     }
 }

@@ -15,7 +15,7 @@ use super::report::refuse;
 use crate::declare::argument::Given;
 use crate::observe::event::Caller;
 use crate::plane::background::InBackground;
-use crate::plane::context::{CallContext, CallExtras, CallFrame, GivenArguments};
+use crate::plane::context::{CallContext, CallExtras, CallFrame};
 use crate::plane::declared::Callee;
 
 /// Prepares a call in the background; returns its context and the call.

@@ -22,13 +22,15 @@ use crate::declare::argument::Given;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, Label, ShownContent};
+use crate::observe::event::{Caller, EventKind, Labels, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::{CloseTasks, TypeKey};
 use crate::plane::mailbox::Mailbox;
+#[cfg(feature = "script")]
+use crate::plane::origin::RepeatedCall;
 use crate::plane::plan::DryRun;
 use crate::plane::registry::Registered;
 use crate::plane::user_input::InputHandler;
@@ -54,11 +56,11 @@ impl Host for Run {
     fn in_background(
         self: Arc<Self>,
         caller: CallContext,
-        callee: Callee<'_>,
+        whom: Callee<'_>,
         arguments: Given,
         number: Option<u32>,
     ) -> (CallContext, BoxFuture<'static, CallResult>) {
-        background::prepare(self, caller, callee, arguments, number)
+        background::prepare(self, caller, whom, arguments, number)
     }
 
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError> {
@@ -69,8 +71,26 @@ impl Host for Run {
         self.events.is_observed
     }
 
-    fn earlier_label(&self, worker: &CallContext, shown: Option<&str>) -> Label {
-        self.earlier_label(worker, shown)
+    fn earlier_labels(&self, worker: &CallContext, shown: Option<&str>) -> Labels {
+        self.earlier_labels(worker, shown)
+    }
+
+    fn unknown_labels(&self) -> Labels {
+        self.approvals().unknown_labels()
+    }
+
+    fn has_flow(&self) -> bool {
+        self.has_flow
+    }
+
+    #[cfg(feature = "script")]
+    fn shows_code_results(&self, worker: &str) -> bool {
+        self.approvals().shows_code_results(worker)
+    }
+
+    #[cfg(feature = "script")]
+    fn note_repeated(&self, ctx: &CallContext, call: &RepeatedCall<'_>) {
+        self.note_repeated(ctx, call);
     }
 
     fn tracks_origins(&self) -> bool {

@@ -12,6 +12,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 pub use self::call_record::recorded_outcome;
+#[cfg(feature = "script")]
+pub(crate) use self::call_record::recorded_outcome_only;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::outcome::{OwnEnd, WRAPPER as OUTCOME};
 #[doc(hidden)]
@@ -112,12 +114,13 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
         _ if tool.is_composite() => (JournalMethod::Call, *step),
         _ => (JournalMethod::Step, *step),
     };
+    let is_composite = tool.is_composite();
     let settled = call.settled.take();
     let is_settled = settled.is_some();
     let recorded = match settled {
         Some(settled) => {
             let outcome = RecordedOutcome::from_result(settled.into_result(ctx.name()), ctx.error_types())?;
-            let record = CallRecord::new(outcome, Vec::new());
+            let record = CallRecord { labels: ctx.labels_to_keep(), ..CallRecord::new(outcome, Vec::new()) };
             ctx.recorded(JournalMethod::Step, step, async { Ok(record) }).await?
         }
         None => ctx.recorded(method, step, run_for_record(tool, prepared, ctx.clone(), call.attempt, next)).await?,
@@ -130,12 +133,29 @@ async fn record(call: &mut Call<'_>, prepared: Prepared, next: Next) -> CallResu
     if !recorded.is_replayed {
         return recorded.value.outcome.into_result(ctx.name(), ctx.error_types());
     }
+    if run.has_flow && is_composite {
+        restore_labels(run, ctx, &recorded.value);
+    }
     restore(run, ctx, recorded.value)
+}
+
+/// Restores the labels of what a recorded call has read.
+fn restore_labels(run: &Run, ctx: &CallContext, record: &CallRecord) {
+    let notes = ctx.origin_notes();
+    // What a run without labels has recorded may be made from anything.
+    let labels = record.labels.unwrap_or_else(|| run.approvals().unknown_labels());
+    notes.join(labels);
+    #[cfg(feature = "script")]
+    if let Some(caller) = ctx.caller().filter(|_| record.ran_code.is_some()) {
+        // Later code of the worker finds its variables, with what is in them.
+        caller.frame().extras_or_default().code.held.get_or_default().join(labels);
+    }
+    record.returned.into_iter().for_each(|labels| notes.set_returned(labels));
 }
 
 /// Restores the effects of a recorded call on its run, and returns its result.
 fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
-    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, label, .. } =
+    let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, read, acted, .. } =
         record;
     // The usage of guards of a root call is part of the run's usage, which is already counted then.
     let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
@@ -148,9 +168,9 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
         // Later code of the worker finds its variables.
         caller.frame().extras_or_default().code.replayed.get_or_default().push(code);
     }
-    if !read.is_empty() || !label.is_trusted() {
+    acted.iter().for_each(|tool| ctx.note_acted(tool));
+    if !read.is_empty() {
         ctx.origin_notes().set_replayed(read);
-        ctx.origin_notes().join(label);
     }
     for message in &user_messages {
         ctx.add_user_message(message);
@@ -201,9 +221,11 @@ async fn run_for_record(
     let ran_code = ctx.frame().extras().and_then(|extras| extras.effects.ran_code.get()).cloned();
     let notes = ctx.frame().extras().map(|extras| &extras.origins);
     let read = notes.map(OriginNotes::through).unwrap_or_default();
-    let label = notes.map(OriginNotes::label).unwrap_or_default();
-    let record = CallRecord::new(outcome, causes);
-    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, label, ..record })
+    let labels = ctx.labels_to_keep().filter(|_| tool.is_composite());
+    let returned = notes.and_then(OriginNotes::returned);
+    let acted = ctx.acted();
+    let record = CallRecord { labels, returned, acted, ..CallRecord::new(outcome, causes) };
+    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, read, ..record })
 }
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.

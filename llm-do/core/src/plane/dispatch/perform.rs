@@ -13,13 +13,13 @@ use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::hybrid::{answer_by_code, as_answer, remember};
+use super::hybrid::{FirstAnswer, answer_first, as_answer, remember};
 use super::pipeline::{Call, CallResult};
 use super::{Plane, Run, instances, instructions};
 use crate::base::error::{BoxError, CallError, UnknownOutcome, Unsure, panic_text};
 use crate::declare::prompt::{AttachmentPolicy, Prompt};
 use crate::declare::tool::{Body, Failure, ToolReturn};
-use crate::observe::event::Label;
+use crate::observe::event::{Label, Labels};
 use crate::plane::background::joined;
 use crate::plane::context::CallContext;
 use crate::plane::model_choice::ChosenModel;
@@ -182,18 +182,36 @@ async fn rendered(instructions: &str, prompt: Prompt, policy: &AttachmentPolicy,
 /// Runs a worker's turns.
 async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
     let PreparedWorker { plan, render, .. } = worker;
-    if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
-        Box::pin(remember(run, &plan, ctx, render, as_answer(&plan, &returned))).await;
-        return Ok(returned);
-    }
+    let refinement = run.plane.refinements.of(ctx);
+    let mut answer_of_code = None;
+    let comparison = match Box::pin(answer_first(run, &plan, ctx)).await? {
+        FirstAnswer::Code(returned) => {
+            let text = as_answer(&plan, &returned);
+            // A worker that improves the answer might repeat what code has changed.
+            if let Some(refinement) = refinement.filter(|_| ctx.acted().is_empty()) {
+                answer_of_code = Box::pin(refinement.score_code(ctx, &returned, &text)).await?;
+            }
+            if answer_of_code.is_none() {
+                Box::pin(remember(run, &plan, ctx, render, text)).await;
+                return Ok(returned);
+            }
+            None
+        }
+        FirstAnswer::Worker(comparison) => comparison,
+    };
     let instructions = instructions::of_call(&plan, ctx).await?;
     let prompt = render(ctx).prompt().await?;
     if run.renders_only(ctx) {
         return rendered(&instructions, prompt, &plan.attachments, ctx).await;
     }
     let worker = worker_run(run, &plan, &instructions, ctx).await?;
+    let worker = WorkerRun { refinement: refinement.cloned(), answer_of_code, ..worker };
     let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
-    worker.run(prompt, limits).await
+    let result = worker.run(prompt, limits).await;
+    if let Some(comparison) = comparison {
+        Box::pin(comparison.finish(run, ctx, &result)).await;
+    }
+    result
 }
 
 /// Returns a worker call with its model and its tools, once its server-side tools are permitted.
@@ -210,9 +228,9 @@ pub(super) async fn worker_run(
         ctx.check_request(&model.name, || plane.unpriced(plan, &model))?;
     }
     let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
-    if !server_side_tools.is_empty() && run.approvals().has_flow() {
+    if !server_side_tools.is_empty() && run.has_flow {
         // What the provider's tools read comes with the answers of the model.
-        ctx.origin_notes().join(Label::Untrusted);
+        ctx.origin_notes().join(Labels::public(Label::Untrusted));
     }
     let tools = match &ctx.frame().declared {
         Some(declared) if server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling) => {
@@ -257,6 +275,8 @@ pub(super) async fn worker_run(
         overhead: OnceLock::new(),
         asked_window: OnceLock::new(),
         background,
+        refinement: None,
+        answer_of_code: None,
     })
 }
 

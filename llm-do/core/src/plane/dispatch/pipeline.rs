@@ -11,7 +11,7 @@ use super::perform::perform;
 use super::report::{OpenCall, refuse};
 use super::unknown::Settled;
 use super::{
-    Run, approve, background, deep, dry_run, find, guard, instances, journal, limits, origins, report, shadow,
+    Run, approve, background, deep, dry_run, find, guard, hybrid, instances, journal, limits, origins, report, shadow,
 };
 use crate::base::error::CallError;
 use crate::declare::argument::Given;
@@ -37,6 +37,8 @@ pub(super) struct Call<'a> {
     pub(super) announced: Option<AnnouncedCall>,
     /// Reports the end of the call; set when it starts.
     pub(super) open: Option<OpenCall<'a>>,
+    /// What its caller notes once it has finished, if it notes anything.
+    pub(super) read: Option<origins::OpenReading>,
     /// The step in the journal, if there is a journal; the call is in flight until this is dropped.
     pub(super) in_flight: Option<InFlightStep>,
     /// The 0-based number of the attempt: more than 0 if the call began before and its result is not recorded.
@@ -59,6 +61,7 @@ impl<'a> Call<'a> {
             judgment: None,
             announced: None,
             open: None,
+            read: None,
             in_flight: None,
             attempt: 0,
             settled: None,
@@ -184,12 +187,11 @@ async fn run_admitted(call: &mut Call<'_>, prepared: Prepared) -> CallResult {
     };
     limits::start(call);
     report::start(call, &prepared);
-    let read = origins::begin(call, &prepared);
+    hybrid::note_effect(call);
+    origins::begin(call, &prepared);
     let result = Next(&WRAPPERS).run(call, prepared).await;
-    if let Some(read) = read {
-        origins::finish(call.ctx, read, &result);
-    }
-    report::finish(call, &result);
+    let labels = origins::finish(call, &result);
+    report::finish(call, &result, labels);
     result
 }
 

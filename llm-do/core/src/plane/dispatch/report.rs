@@ -8,7 +8,7 @@ use super::Run;
 use super::pipeline::{Call, CallResult, yield_unless_cancelled};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::Effect;
-use crate::observe::event::{Caller, EventKind, EventValue, ItemKind, Outcome};
+use crate::observe::event::{Caller, EventKind, EventValue, ItemKind, Labels, Outcome};
 use crate::plane::context::{CallContext, GivenArguments};
 use crate::plane::function_tool::Acts;
 use crate::plane::registry::{Prepared, Registered};
@@ -26,9 +26,9 @@ pub(super) fn start(call: &mut Call<'_>, prepared: &Prepared) {
 }
 
 /// Reports the result of a call, once.
-pub(super) fn finish(call: &mut Call<'_>, result: &CallResult) {
+pub(super) fn finish(call: &mut Call<'_>, result: &CallResult, labels: Labels) {
     if let Some(open) = call.open.take() {
-        open.finish(result);
+        open.finish(result, labels);
     }
 }
 
@@ -49,9 +49,9 @@ pub(super) struct OpenCall<'a> {
 }
 
 impl OpenCall<'_> {
-    fn finish(mut self, result: &CallResult) {
+    fn finish(mut self, result: &CallResult, labels: Labels) {
         self.is_finished = true;
-        self.report(|| match result {
+        self.report(labels, || match result {
             Ok(returned) => {
                 let named = |file: &Attachment| file.name().unwrap_or_else(|| file.media_type()).to_owned();
                 let attachments = match &*returned.attachments {
@@ -65,12 +65,12 @@ impl OpenCall<'_> {
     }
 
     /// Reports the outcome of the call, the names of its files, and its note.
-    fn report(&self, finished: impl FnOnce() -> (Outcome, Vec<String>, Option<String>)) {
+    fn report(&self, labels: Labels, finished: impl FnOnce() -> (Outcome, Vec<String>, Option<String>)) {
         self.ctx.emit(|| {
             let (outcome, attachments, note) = finished();
             let elapsed = self.started.map(|started| started.elapsed()).unwrap_or_default();
             let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-            EventKind::CallFinished { outcome, attachments, note, elapsed_ms, replayed: self.is_replayed }
+            EventKind::CallFinished { outcome, labels, attachments, note, elapsed_ms, replayed: self.is_replayed }
         });
     }
 }
@@ -79,7 +79,7 @@ impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
         if !self.is_finished {
             let cancelled = || CallError::Cancelled { tool: self.ctx.name().to_owned() };
-            self.report(|| (Outcome::Error(cancelled().to_string()), Vec::new(), None));
+            self.report(Labels::default(), || (Outcome::Error(cancelled().to_string()), Vec::new(), None));
         }
     }
 }

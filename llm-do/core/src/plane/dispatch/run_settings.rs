@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Plane, Run};
 use crate::base::usage::Limits;
-use crate::observe::event::{self, EventSink};
+use crate::observe::event::{self, EventSink, Label};
 use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, Approvals, Approver};
 use crate::plane::call_stream::Pieces;
@@ -48,6 +48,8 @@ pub(crate) struct RunSettings {
     pub(crate) time_spent: Duration,
     /// Whether the root call needs approval like any other call.
     pub(crate) gates_root: bool,
+    /// Whose text the arguments of the root call may carry, if that was set.
+    pub(crate) source: Option<Label>,
     /// Whether the root call, which is a call of a worker, returns its prompt instead of asking its model.
     pub(crate) renders_only: bool,
     /// Who receives the pieces of the result, if anyone does.

@@ -40,7 +40,8 @@ impl Run {
     ) -> Result<Value, BoxError> {
         let creator: Option<&Declared> = ctx.caller().and_then(CallContext::declared);
         let ungranted = creator.map_or_else(Vec::new, |creator| self.plane.registry.grant(&mut spec, creator));
-        let stored = StoredWorker { file: spec.to_worker_file(), maker: maker(ctx), revision: 0 };
+        let stored =
+            StoredWorker { file: spec.to_worker_file(), maker: maker(ctx), revision: 0, labels: ctx.labels_to_keep() };
         let journaled = ctx.journal().map(|journal| {
             let name = if replaces { "replaced" } else { "made" };
             let (step, in_flight) = ctx.next_step(StepKind::Effect, name, json!(stored.file));

@@ -115,7 +115,7 @@ fn request(ctx: &CallContext, tool: &ServerSideTool) -> ApprovalRequest {
     request.description = Arc::from("A tool that the model's provider runs on its own servers.");
     request.effect = Effect::Undeclared;
     set_caller(ctx, &mut request);
-    request.origins = ctx.origins(&request.arguments, &Value::Null);
+    request.origins = ctx.origins(&request.arguments, &Value::Null, Vec::new());
     request.variant = Some(crate::plane::context::Variant::new("server-side tool"));
     request
 }

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use self::drift::Drift;
 use super::pipeline::{Call, CallResult, Next, Wrapper};
-use super::{report, signature};
+use super::{origins, report, signature};
 use crate::base::agreement::Agreement;
 use crate::base::error::chain;
 use crate::observe::event::{Caller, EventKind, EventValue, Outcome};
@@ -139,7 +139,8 @@ fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFutu
         let result = next.run(call, prepared).await;
         let is_replayed = call.open.as_ref().is_some_and(|open| open.is_replayed);
         // The result is reported before the events of the shadows.
-        report::finish(call, &result);
+        let labels = origins::finish(call, &result);
+        report::finish(call, &result, labels);
         if let Some(arguments) = arguments.filter(|_| !is_replayed) {
             spawn(call, &arguments, &result);
         }
@@ -159,7 +160,9 @@ fn spawn(call: &Call<'_>, arguments: &Value, result: &CallResult) {
     };
     for state in run.plane.shadows.of(call).iter().filter(|state| state.is_due()) {
         let comparison = Comparison { state: Arc::clone(state), arguments: arguments.clone(), answer: answer.clone() };
-        run.background.shadows.spawn(comparison.run(ctx.clone()));
+        let detached = ctx.detached();
+        origins::carry_over(call, arguments, &detached);
+        run.background.shadows.spawn(comparison.run(ctx.clone(), detached));
     }
 }
 
@@ -197,8 +200,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    async fn run(self, ctx: CallContext) {
-        let detached = ctx.detached();
+    async fn run(self, ctx: CallContext, detached: CallContext) {
         let permits = Arc::clone(&self.state.permits);
         let _permit = tokio::select! {
             biased;

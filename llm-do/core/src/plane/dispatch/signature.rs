@@ -1,8 +1,9 @@
 //! Whether a tool can answer for a worker: what their schemas decide.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::plane::registry::Registered;
+use crate::plane::worker::RESULT;
 
 /// How deep schemas are compared: below that, they count as the same.
 const MAX_DEPTH: usize = 16;
@@ -28,6 +29,46 @@ pub(super) fn fault(worker: &Registered, tool: &Registered) -> Option<String> {
 pub(super) fn argument_fault(one: &Registered, other: &Registered) -> Option<String> {
     let do_fit = may_meet(Schema::of(one.parameters()), Schema::of(other.parameters()), 0);
     (!do_fit).then(|| differ("arguments", one, other))
+}
+
+/// Returns why an evaluator cannot score the results of a worker, with both signatures.
+///
+/// It takes the result as `result`, and arguments of the worker by their names, or a prompt; it returns a score.
+pub(super) fn evaluator_fault(worker: &Registered, evaluator: &Registered) -> Option<String> {
+    let assessment = json!({
+        "type": "object",
+        "properties": { "score": { "type": "number" }, "reasons": { "type": "array" } },
+        "required": ["score"],
+    });
+    let is_assessment =
+        evaluator.output().is_none_or(|output| may_meet(Schema::of(&assessment), Schema::of(&output), 0));
+    let fault = match evaluator_argument_fault(worker, evaluator) {
+        Some(fault) => fault,
+        None if is_assessment => return None,
+        None => "its result must be an object with a number `score` and a list of `reasons`".to_owned(),
+    };
+    Some(format!("{fault}: `{}`, and `{}`", signature(worker), signature(evaluator)))
+}
+
+/// Returns the argument of an evaluator that it cannot get.
+fn evaluator_argument_fault(worker: &Registered, evaluator: &Registered) -> Option<String> {
+    if evaluator.takes_prompt() {
+        return None;
+    }
+    let (given, own) = (Schema::of(worker.parameters()), Schema::of(evaluator.parameters()));
+    let Some(result) = own.declared(RESULT) else { return Some(format!("it has no argument `{RESULT}`")) };
+    if worker.output().is_some_and(|output| !may_meet(Schema::of(&output), result, 0)) {
+        return Some(format!("its argument `{RESULT}` is not a result of the worker"));
+    }
+    own.names().filter(|name| *name != RESULT).find_map(|name| match (own.declared(name), given.declared(name)) {
+        (Some(one), Some(other)) if !may_meet(one, other, 0) => {
+            Some(format!("its argument `{name}` is not that of the worker"))
+        }
+        (_, None) if own.required().any(|required| required == name) => {
+            Some(format!("its argument `{name}` is not an argument of the worker"))
+        }
+        _ => None,
+    })
 }
 
 fn differ(what: &str, one: &Registered, other: &Registered) -> String {
@@ -86,10 +127,20 @@ impl<'s> Schema<'s> {
         TYPES.iter().all(|name| self.allows(name) == (*name == "object"))
     }
 
+    /// Returns the names of the properties that it declares.
+    fn names(self) -> impl Iterator<Item = &'s str> {
+        self.schema["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str)
+    }
+
+    /// Returns the schema of a property that it declares.
+    fn declared(self, name: &str) -> Option<Self> {
+        self.schema["properties"].get(name).map(|property| self.at(property))
+    }
+
     /// Returns the schema of a property; `None` if objects may not have it.
     fn property(self, name: &str) -> Option<Self> {
-        match self.schema["properties"].get(name) {
-            Some(property) => Some(self.at(property)),
+        match self.declared(name) {
+            Some(property) => Some(property),
             None if self.schema["additionalProperties"] == false => None,
             None => Some(Self { schema: &Value::Bool(true), ..self }),
         }

@@ -73,6 +73,7 @@ impl Run {
         let mailbox = Arc::clone(&outer.mailbox);
         let mut run = Self::new(plane, id, chat, mailbox, is_resumed, scope, settings);
         run.events.is_observed |= outer.events.is_observed;
+        run.has_flow = approvals.has_flow();
         run.tracks_origins |= outer.tracks_origins || approvals.use_origins() || guards.is_some();
         Self { approvals: Some(approvals), guards, is_repeated, outer: Some(outer), ..run }
     }

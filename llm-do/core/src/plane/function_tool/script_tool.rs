@@ -10,6 +10,7 @@ use super::{Acts, FunctionTool};
 use crate::base::error::{BoxError, fault_list};
 use crate::base::open_file::read_only;
 use crate::declare::tool::Effect;
+use crate::observe::journal::digest_of_text;
 use crate::plane::context::CallContext;
 use crate::plane::definition::DeclaredRule;
 use crate::plane::script::{LinkedScript, MAX_SOURCE, Script};
@@ -155,6 +156,7 @@ impl From<ScriptTool> for FunctionTool {
             .output_schema(script.output.clone())
             .toolsets(toolsets);
         script_tool.has_effect = effect.is_some();
+        script_tool.version = Some(digest_of_text(&script.text));
         script_tool.script = Some(script);
         script_tool.acts = Acts::InCalls;
         script_tool

@@ -84,7 +84,7 @@ impl<'a> GuardedCall<'a> {
     /// [arguments](Self::arguments) came from, as they are now.
     #[must_use]
     pub fn origins(&self) -> Origins {
-        self.call.origins(&self.arguments, self.item.parameters)
+        self.call.origins(&self.arguments, self.item.parameters, Vec::new())
     }
 
     /// Returns the usage of the whole run so far.

@@ -103,6 +103,7 @@ impl Guards {
                     return Err(guard.report_refusal(call, GuardHook::AfterResponse, refusal));
                 }
                 Err(refusal) => {
+                    call.note_guarded(GuardHook::AfterResponse);
                     guard.report(call, GuardHook::AfterResponse, GuardAction::Refused, Some(refusal.reason()));
                     retry_reason.get_or_insert_with(|| refusal.reason().to_owned());
                 }
@@ -138,11 +139,16 @@ impl NamedGuard {
 
     /// Reports that the guard changed the arguments, request, response or result.
     pub(crate) fn report_change(&self, call: &CallContext, hook: GuardHook) {
+        // Values of arguments are looked up one by one.
+        if hook != GuardHook::BeforeCall {
+            call.note_guarded(hook);
+        }
         self.report(call, hook, GuardAction::Changed, None);
     }
 
     /// Reports that the guard refused; returns the error.
     pub(crate) fn report_refusal(&self, call: &CallContext, hook: GuardHook, refusal: Refusal) -> CallError {
+        call.note_guarded(hook);
         self.report(call, hook, GuardAction::Refused, Some(refusal.reason()));
         refusal.into_error(call.name(), &self.name)
     }

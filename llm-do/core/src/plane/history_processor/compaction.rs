@@ -1,26 +1,18 @@
 //! Replaces the old part of a long history by a summary.
 
-use async_trait::async_trait;
-use llm_do_providers::{Message, ResponsePart, ToolResult, UserPart};
-use serde_json::{Value, json};
+mod cut;
+mod lines;
+mod size;
 
+use async_trait::async_trait;
+
+pub(crate) use self::cut::{Cut, Needed};
+pub(crate) use self::size::{Estimate, Ratios};
 use super::HistoryProcessor;
 use crate::base::error::{BoxError, CallError};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::CallContext;
-use crate::plane::history::{History, SUMMARY_HEADING};
-
-/// The approximate number of characters of English text and code per token.
-const CHARACTERS_PER_TOKEN: usize = 4;
-
-/// The size of a file in tokens: about what providers charge for a large image.
-const TOKENS_PER_FILE: usize = 1_500;
-
-/// The size of a message in tokens, in addition to its text.
-const TOKENS_PER_MESSAGE: usize = 4;
-
-/// The maximum number of characters of one text in the prompt for the summary.
-const MAX_TEXT: usize = 4_000;
+use crate::plane::history::History;
 
 const INSTRUCTIONS: &str = "You get the old part of a conversation between a user and an assistant that uses tools, one JSON \
     value per line. Write notes with which the assistant can continue without this part: what the user wants, in the user's words \
@@ -34,9 +26,10 @@ const INSTRUCTIONS: &str = "You get the old part of a conversation between a use
 /// of tokens, [`over`](Self::over).
 ///
 /// The last part stays as it is, down to ids, thinking and signatures, and starts where providers accept it: no result
-/// is separated from its call. The last message of the user before it stays too, so a task is never only in the notes.
+/// is separated from its call. Before it, these messages of the user stay: the first one, the prompt of the call, the last one, and those that are
+/// [pinned](llm_do_providers::Message::pinned); and each turn with a call in the background that has not ended, which may wait for approval.
 /// The removed part is gone from the conversation; events and journals still have it. A history counts about one token
-/// for four characters, and 1,500 for a file.
+/// for four ASCII characters, for two of other alphabets and for each Chinese one, and 1,500 for a file.
 ///
 /// It applies to every worker of the runtime, in chats, threads, and calls of many turns. The summary is a call of a
 /// worker one level deeper, which is limited, metered and journaled like any other.
@@ -158,29 +151,13 @@ impl Compaction {
         Some((max, keep.min(max)))
     }
 
-    /// Replaces the messages before `cut` by a summary of them.
-    pub(crate) async fn summarize(
-        &self,
-        history: &mut History,
-        cut: usize,
-        ctx: &CallContext,
-    ) -> Result<(), CallError> {
-        let old = &history.messages()[..cut];
-        let lines: Vec<_> = old.iter().flat_map(lines).map(|line| line.to_string()).collect();
-        let summary = ctx.llm_agent(self.worker.clone()).input(lines.join("\n")).await?;
-        replace_old(history, cut, &summary);
+    /// Replaces what goes by a summary of all that is before the last part.
+    pub(crate) async fn summarize(&self, history: &mut History, cut: &Cut, ctx: &CallContext) -> Result<(), CallError> {
+        let old = lines::text_of(&history.messages()[..cut.tail]);
+        let summary = ctx.llm_agent(self.worker.clone()).input(old).await?;
+        cut.replace_by(&summary, history);
         Ok(())
     }
-}
-
-/// Replaces the messages before `cut` by notes, and by the last message of the user among them, unless one follows.
-pub(crate) fn replace_old(history: &mut History, cut: usize, notes: &str) {
-    let messages = history.messages_mut();
-    let mut start = vec![Message::user(format!("{SUMMARY_HEADING}\n\n{notes}"))];
-    if !matches!(messages[cut], Message::User { .. }) {
-        start.extend(messages[..cut].iter().rfind(|message| matches!(message, Message::User { .. })).cloned());
-    }
-    messages.splice(..cut, start);
 }
 
 #[async_trait]
@@ -189,115 +166,13 @@ impl HistoryProcessor for Compaction {
         let Some((max, keep)) = self.bounds(None) else {
             return Err("a share needs the window of the model: set this by `RuntimeBuilder::compaction`".into());
         };
-        let sizes: Vec<_> = history.messages().iter().map(tokens).collect();
+        let sizes: Vec<_> = history.messages().iter().map(|message| Estimate::of(message).tokens()).collect();
         if sizes.iter().sum::<usize>() > max
-            && let Some(cut) = first_kept(history.messages(), &sizes, keep).filter(|cut| is_worth(&sizes, *cut, max))
+            && let Some(cut) = Cut::find(history.messages(), &sizes, keep, Needed::default())
+            && cut.is_worth(max)
         {
-            self.summarize(history, cut, ctx).await?;
+            self.summarize(history, &cut, ctx).await?;
         }
         Ok(())
-    }
-}
-
-/// Returns the index of the first message that stays, with about `keep` tokens from there on; `None` if nothing would go.
-pub(crate) fn first_kept(messages: &[Message], sizes: &[usize], keep: usize) -> Option<usize> {
-    let mut kept = 0;
-    let mut cut = messages.len();
-    for index in (1..messages.len()).rev() {
-        kept += sizes[index];
-        if kept > keep && cut < messages.len() {
-            break;
-        }
-        if may_start(messages, index) {
-            cut = index;
-        }
-    }
-    (cut < messages.len()).then_some(cut)
-}
-
-/// Returns whether enough goes to summarize it: a summary takes tokens too.
-pub(crate) fn is_worth(sizes: &[usize], cut: usize, max: usize) -> bool {
-    sizes[..cut].iter().sum::<usize>() * 4 > max
-}
-
-/// Returns whether a history may start with this message. Results stay with their calls. The answers between two
-/// messages of the user stay together if no result separates them.
-fn may_start(messages: &[Message], index: usize) -> bool {
-    match (&messages[index], index.checked_sub(1).map(|before| &messages[before])) {
-        (Message::User { .. }, _) => true,
-        (Message::Assistant { .. }, before) => !matches!(before, Some(Message::Assistant { .. })),
-        _ => false,
-    }
-}
-
-/// Returns the approximate number of tokens of a message.
-pub(crate) fn tokens(message: &Message) -> usize {
-    let (characters, files) = match message {
-        Message::User { parts } => sum(parts.iter().map(|part| match part {
-            UserPart::Text { text } => (text.len(), 0),
-            _ => (0, 1),
-        })),
-        Message::Assistant { parts } => sum(parts.iter().map(response_size)),
-        Message::Tool { results } => sum(results.iter().map(|result| (result.content.len(), result.attachments.len()))),
-        _ => (0, 0),
-    };
-    characters / CHARACTERS_PER_TOKEN + files * TOKENS_PER_FILE + TOKENS_PER_MESSAGE
-}
-
-fn sum(sizes: impl Iterator<Item = (usize, usize)>) -> (usize, usize) {
-    sizes.fold((0, 0), |(characters, files), (more, other)| (characters + more, files + other))
-}
-
-/// Returns the characters and the files of a part.
-fn response_size(part: &ResponsePart) -> (usize, usize) {
-    match part {
-        ResponsePart::Text { text } => (text.len(), 0),
-        ResponsePart::Thinking(thinking) => (thinking.text.len(), 0),
-        ResponsePart::ToolCall(call) => (call.name.len() + call.arguments.len(), 0),
-        ResponsePart::ServerSideTool(used) => (used.input.to_string().len() + used.output.to_string().len(), 0),
-        ResponsePart::Opaque(data) => (data.data.to_string().len(), 0),
-        _ => (0, 1),
-    }
-}
-
-/// Returns the form of a message for the worker; thinking is left out.
-fn lines(message: &Message) -> Vec<Value> {
-    match message {
-        Message::User { parts } => parts.iter().map(user_line).collect(),
-        Message::Assistant { parts } => parts.iter().filter_map(response_line).collect(),
-        Message::Tool { results } => results.iter().map(result_line).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn user_line(part: &UserPart) -> Value {
-    match part {
-        UserPart::Text { text } => json!({ "user": cut_text(text) }),
-        UserPart::Attachment(file) => json!({ "user_file": file.name().unwrap_or_else(|| file.media_type()) }),
-        _ => Value::Null,
-    }
-}
-
-fn response_line(part: &ResponsePart) -> Option<Value> {
-    Some(match part {
-        ResponsePart::Text { text } => json!({ "assistant": cut_text(text) }),
-        ResponsePart::ToolCall(call) => json!({ "call": call.name, "arguments": cut_text(&call.arguments) }),
-        ResponsePart::ServerSideTool(used) => {
-            json!({ "call": used.name, "arguments": cut_text(&used.input.to_string()) })
-        }
-        ResponsePart::Attachment(file) => json!({ "assistant_file": file.name().unwrap_or_else(|| file.media_type()) }),
-        _ => return None,
-    })
-}
-
-fn result_line(result: &ToolResult) -> Value {
-    let key = if result.is_error { "error" } else { "result" };
-    json!({ key: cut_text(&result.content), "of": result.name })
-}
-
-fn cut_text(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{} … ({} more bytes)", &text[..end], text.len() - end),
-        None => text.to_owned(),
     }
 }

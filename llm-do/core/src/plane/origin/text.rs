@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{Origins, RootCall};
+use super::{Origins, ReadResult, RootCall};
 use crate::base::printable::{printable, printable_line};
-use crate::observe::event::{ArgumentOrigin, ValueOrigin};
+use crate::observe::event::{ArgumentOrigin, Label, ValueOrigin};
 use crate::plane::call_summary;
 
 /// The most values that are named in one line.
@@ -29,10 +29,9 @@ impl Origins {
     /// Line breaks and invisible characters are escaped as in Rust.
     #[must_use]
     pub fn line(&self) -> Option<String> {
-        let foreign =
-            self.arguments().iter().filter(|found| !found.origin.is_own() && found.origin != ValueOrigin::Client);
+        let foreign = self.arguments().iter().filter(|found| !is_asked_for(found));
         let (unknown, known): (Vec<_>, Vec<_>) = foreign.partition(|found| found.origin == ValueOrigin::Unknown);
-        let mut texts: Vec<_> = known.iter().take(IN_LINE).map(|found| text_of(found)).collect();
+        let mut texts: Vec<_> = known.iter().take(IN_LINE).map(|found| line_of(found)).collect();
         if let Some(more) = known.len().checked_sub(IN_LINE).filter(|more| *more > 0) {
             texts.push(format!("… {more} more from what was read"));
         }
@@ -60,7 +59,7 @@ impl Origins {
         if !self.arguments().is_empty() {
             text.push_str("where the values come from:\n");
             for found in self.arguments() {
-                let _ = writeln!(text, "    {}", printable_line(&text_of(found)));
+                let _ = writeln!(text, "    {}{}", printable_line(&text_of(found)), found.labels().remark());
             }
         }
         let read: Vec<_> = self.read().collect();
@@ -73,7 +72,7 @@ impl Origins {
             } else {
                 format!(", which read {}", result.through.join(", "))
             };
-            let _ = writeln!(text, "    {}{through}", result.summary);
+            let _ = writeln!(text, "    {}{}{through}", result.summary, result.labels().remark());
         }
         if let Some(more) = read.len().checked_sub(LISTED).filter(|more| *more > 0) {
             let _ = writeln!(text, "    … {more} more");
@@ -89,8 +88,7 @@ impl Origins {
                 result.call = None;
             }
         }
-        let read: Vec<_> =
-            self.read().take(LISTED).map(|read| json!({ "call": read.summary, "through": read.through })).collect();
+        let read: Vec<_> = self.read().take(LISTED).map(shown_result).collect();
         if values.is_empty() && read.is_empty() && self.root_call().is_none() {
             return None;
         }
@@ -106,4 +104,31 @@ impl Origins {
 /// Returns a value and where it came from.
 fn text_of(found: &ArgumentOrigin) -> String {
     format!("{}: {}", found.argument, found.origin)
+}
+
+/// Returns the text about a value in a line; a value of the user's or the program's is there only for its labels.
+fn line_of(found: &ArgumentOrigin) -> String {
+    let labels = if is_of_user_or_program(found) { found.labels().remark() } else { String::new() };
+    format!("{}{labels}", text_of(found))
+}
+
+fn is_of_user_or_program(found: &ArgumentOrigin) -> bool {
+    found.origin.is_own() || found.origin == ValueOrigin::Client
+}
+
+/// Returns whether a value needs no remark: the user, a client or the program gave it, and nothing untrusted or private is in it.
+fn is_asked_for(found: &ArgumentOrigin) -> bool {
+    is_of_user_or_program(found) && found.label != Label::Untrusted && !found.is_private
+}
+
+/// Returns a result that was read as JSON.
+fn shown_result(read: &ReadResult) -> Value {
+    let mut shown = json!({ "call": read.summary, "through": read.through });
+    if read.label != Label::Trusted {
+        shown["label"] = json!(read.label);
+    }
+    if read.is_private {
+        shown["is_private"] = true.into();
+    }
+    shown
 }

@@ -25,8 +25,8 @@ pub(crate) struct Contents {
     pub(crate) effects: Vec<EffectLayer>,
     /// Whether the settings of the session add tools of the provider to the requests of each worker.
     pub(crate) adds_tools: bool,
-    /// The hybrids: workers, each with the tool that answers first.
-    pub(crate) hybrids: Vec<(String, String)>,
+    /// Workers, each with a tool that it calls without declaring it: the one that answers first, or its evaluator.
+    pub(crate) implied: Vec<(String, String)>,
     /// The items in files of other programs that cannot be used.
     pub(crate) left_out: Vec<LeftOut>,
     /// The linked items and toolsets to include, with their declarations; `None` for all.
@@ -48,7 +48,7 @@ impl Contents {
             for name in only {
                 faults.extend(selection.include(name, || self.is_added(name)).err());
             }
-            let added = self.workers.iter().flat_map(|(spec, _)| spec.toolsets.iter().chain(spec.compared_with()));
+            let added = self.workers.iter().flat_map(|(spec, _)| spec.toolsets.iter().chain(spec.further_tools()));
             // An unknown name is reported where it is declared.
             let added = added.chain(self.tools.iter().flat_map(|(tool, _)| tool.toolsets.iter().flatten()));
             let added = added.chain(self.aliases.iter().map(|(alias, _)| &alias.target));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub(super) use self::claims::fault;
 pub(crate) use self::derived::adds_tools;
-pub(super) use self::derived::{derive, of_item};
+pub(super) use self::derived::{callees, derive, of_item};
 use super::{Group, Registered};
 use crate::declare::tool::{Effect, OnUnknown};
 use crate::observe::event::ItemKind;

@@ -1,5 +1,6 @@
 //! One item of the registry, with the data that is derived from its definition once.
 
+mod program;
 mod sources;
 mod types;
 
@@ -12,10 +13,12 @@ use serde_json::{Value, json};
 use super::Origin;
 use super::plan::WorkerPlan;
 use crate::base::error::ErrorType;
+use crate::declare::flow::Reach;
 use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::{Effect, OnUnknown};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
+use crate::observe::journal::digest;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::{Declared, OfferedTool};
 use crate::plane::definition::{ComputedInstructions, DeclaredRule, Decode, InstanceDef, Preview, ToolDef};
@@ -66,6 +69,9 @@ pub struct Registered {
     unwritten: OnceLock<Option<String>>,
     may_skip_fields: OnceLock<bool>,
     reads_text: OnceLock<bool>,
+    known_output: OnceLock<Option<Value>>,
+    data_arguments: OnceLock<Vec<String>>,
+    is_untrusted: OnceLock<bool>,
 }
 
 /// The implementation of an item.
@@ -149,6 +155,11 @@ impl Registered {
         matches!(self.origin, Origin::Source(location) if location.is_of_this_crate())
     }
 
+    /// Returns whether it is a tool of a toolset in this crate, under any name.
+    pub(crate) fn is_included(&self) -> bool {
+        self.linked.is_some_and(|def| def.location.is_of_this_crate())
+    }
+
     /// Returns its source location as `file:line`, or the path of its worker file.
     #[must_use]
     pub fn location(&self) -> String {
@@ -183,6 +194,36 @@ impl Registered {
             Code::Function(_) => self.linked?.output.map(|schema| schema()),
         };
         schema.map(|schema| modern_schema(&schema))
+    }
+
+    /// Returns the schema of the result, if it is known; it is made once.
+    pub(crate) fn known_output(&self) -> Option<&Value> {
+        self.known_output.get_or_init(|| self.output()).as_ref()
+    }
+
+    /// Returns whether its type declares that its results may carry untrusted text; it is found out once.
+    pub(crate) fn is_untrusted(&self) -> bool {
+        *self.is_untrusted.get_or_init(|| self.untrusted_check().is_some_and(|is_untrusted| is_untrusted()))
+    }
+
+    /// Returns what finds out whether its type declares that its results may carry untrusted text, if its type is known.
+    pub(crate) fn untrusted_check(&self) -> Option<fn() -> bool> {
+        self.linked?.has_untrusted
+    }
+
+    /// Returns whether its source declares its results private.
+    pub(crate) fn is_private(&self) -> bool {
+        self.linked.is_some_and(|def| def.is_private)
+    }
+
+    /// Returns the arguments that it only passes on, by their types.
+    pub(crate) fn data_arguments(&self) -> &[String] {
+        self.data_arguments.get_or_init(|| self.linked.map(|def| (def.data)()).unwrap_or_default())
+    }
+
+    /// Returns where what it gets may arrive, if its source declares that.
+    pub(crate) fn reach(&self) -> Option<Reach> {
+        self.linked?.reach
     }
 
     /// Returns the schema of the result of a Rust function, if it is known.
@@ -284,6 +325,19 @@ impl Registered {
         }))
     }
 
+    /// Returns a digest of its declaration and its code: the definition of a worker, the version of an added tool, or else that of the
+    /// program.
+    pub(crate) fn digest(&self) -> String {
+        let declared = self.declared.iter().flat_map(|declared| declared.iter());
+        let declared: Vec<_> = declared.map(|tool| [&*tool.shown, &*tool.tool]).collect();
+        let code = match &self.code {
+            Code::Worker(plan) => json!(plan.variant()),
+            Code::Value(tool) => json!(tool.version.as_deref().unwrap_or(program::version())),
+            Code::Function(_) => json!(program::version()),
+        };
+        digest(&json!([self.name, self.description, self.parameters(), declared, code]))
+    }
+
     /// Returns the identity of the server of a tool that is not in this program, with the server's definition of the
     /// tool.
     pub(crate) fn server(&self) -> Option<&str> {
@@ -312,10 +366,9 @@ impl Registered {
     ///
     /// The body of another tool with separate steps may make further changes.
     pub(crate) fn changes_by_steps_only(&self) -> bool {
-        let is_of_this_crate = || self.linked.is_some_and(|def| def.location.is_of_this_crate());
         match (self.kind, self.acts()) {
             (ItemKind::Worker | ItemKind::Entry, _) | (_, Acts::InCalls) => true,
-            (_, Acts::InSteps) => is_of_this_crate(),
+            (_, Acts::InSteps) => self.is_included(),
             _ => false,
         }
     }
@@ -329,6 +382,17 @@ impl Registered {
     /// Returns whether its arguments can be decoded directly from their text.
     pub(super) fn reads_text(&self, decode: &Decode) -> bool {
         *self.reads_text.get_or_init(decode.reads_text)
+    }
+
+    /// Returns what was learned, if that implements it.
+    #[cfg(feature = "learn")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn learned(&self) -> Option<&llm_do_learn::Learned> {
+        match &self.code {
+            Code::Value(tool) => tool.learned.as_deref(),
+            Code::Function(_) | Code::Worker(_) => None,
+        }
     }
 
     /// Returns whether a macro registered it.

@@ -5,6 +5,7 @@ mod child;
 mod instructions;
 mod process;
 mod protocol;
+mod reader;
 mod script_child;
 mod script_process;
 mod session;

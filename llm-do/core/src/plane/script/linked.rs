@@ -15,6 +15,7 @@ use crate::base::error::{BoxError, CallError};
 use crate::declare::schema::CheckedSchema;
 use crate::observe::journal::{StepKind, digest};
 use crate::plane::context::{CallContext, JournalMethod};
+use crate::plane::origin::WrittenCode;
 
 /// The name of the step with the digest of a script.
 const DIGEST: &str = "script";
@@ -57,6 +58,9 @@ impl LinkedScript {
     /// Runs the script as the call of `ctx`.
     pub(crate) async fn run(&self, ctx: &CallContext, arguments: Value) -> Result<Value, BoxError> {
         self.check_digest(ctx).await?;
+        if ctx.has_flow() {
+            ctx.origin_notes().set_code(WrittenCode::of_program(self.script.literals.iter().cloned()));
+        }
         let program = self.script.program();
         let mut running =
             interpreter::start(program, vec![arguments], Arc::clone(&self.callees), self.script.is_async)?;

@@ -14,7 +14,7 @@ use super::fault::Faults;
 use super::literal::value_of;
 use super::parse::parse;
 use super::types::{Classes, Field, Type, object_schema, schema_of};
-use super::{Script, classes, docstring, outside, program};
+use super::{Script, classes, docstring, literals, outside, program};
 use crate::declare::tool::Effect;
 
 const DOCUMENTATION: &str = "see the documentation of `llm_do::script`";
@@ -66,6 +66,7 @@ pub(super) fn read(file: &str, function: &str, text: &str) -> Result<Script, Vec
         toolsets: settings.toolsets,
         effect: settings.effect,
         dict_classes: dicts.into_iter().map(|class| class.name).collect(),
+        literals: literals::of_body(body),
         compiled: Mutex::new(compiled),
     })
 }

@@ -123,6 +123,11 @@ impl ModelCalls {
         self.lock().iter().map(|call| call.number).collect()
     }
 
+    /// Returns the ids of the calls whose results the model has not got.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.lock().iter().map(|call| call.call.id.clone()).collect()
+    }
+
     /// Waits until `found` returns something.
     async fn until<T>(&self, mut found: impl FnMut(&mut Vec<ModelCall>) -> Option<T>) -> T {
         loop {
@@ -288,7 +293,9 @@ impl WorkerRun {
         };
         let background = ctx.as_ref().and_then(|ctx| ctx.frame().in_background());
         let readings = background.map(InBackground::take_readings).unwrap_or_default();
-        readings.into_iter().for_each(|reading| self.ctx.origin_notes().add(reading));
+        for reading in readings {
+            self.ctx.origin_notes().add(reading);
+        }
         let user_messages = background.map(InBackground::take_user_messages).unwrap_or_default();
         let mut outcome = self.outcome(&call, result)?;
         self.shorten(&call, &mut outcome);
@@ -321,11 +328,11 @@ impl WorkerRun {
             Ok(wanted) => wanted,
             Err(text) => return Ok(plain_result(call, text.clone(), Some(text))),
         };
-        let (waited, mail, token) = (Arc::clone(calls), self.mail.clone(), self.ctx.token().clone());
+        let (started, mail, token) = (Arc::clone(calls), self.mail.clone(), self.ctx.token().clone());
         let local = move |_| async move {
             tokio::select! {
                 biased;
-                number = waited.ended(wanted) => Ok(Some(number)),
+                number = started.ended(wanted) => Ok(Some(number)),
                 () = interruption(mail.as_ref()) => Ok(None),
                 // A journal may run this in another task.
                 () = token.cancelled() => Ok(None),

@@ -76,7 +76,8 @@ impl WorkerRun {
     /// Shortens the results of calls in the background that have more than `max` bytes; returns whether there were such.
     fn shorten_joined(&self, messages: &mut [Message], max: usize) -> bool {
         let mut is_changed = false;
-        let parts = messages.iter_mut().filter_map(|message| match message {
+        let unpinned = messages.iter_mut().filter(|message| !message.is_pinned());
+        let parts = unpinned.filter_map(|message| match message {
             Message::User { parts } => Some(parts),
             _ => None,
         });

@@ -86,6 +86,7 @@ impl WorkerRun {
         }
         let StepOutcome { value: messages, is_replayed } = self.next_messages(turns, made).await?;
         for message in &messages {
+            self.ctx.note_message(message.text());
             self.ctx.emit(|| EventKind::UserMessage {
                 text: message.text().to_owned(),
                 interrupts: message.interrupts(),
@@ -93,7 +94,8 @@ impl WorkerRun {
                 replayed: is_replayed,
             });
         }
-        turns.join(&messages.iter().map(|message| message.text().to_owned()).collect::<Vec<_>>());
+        let texts: Vec<_> = messages.iter().map(|message| message.text().to_owned()).collect();
+        turns.join(&texts, messages.iter().any(RunMessage::is_pinned));
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use llm_do_providers::{ProviderError, Response, Usage};
 
+use super::batch::BatchPlace;
 use super::{RequestParts, WorkerRun};
 use crate::base::delay::sleep;
 use crate::base::error::CallError;
@@ -36,12 +37,13 @@ impl WorkerRun {
         answers: u32,
         repeats: u32,
         unfinished: &mut Usage,
+        place: &BatchPlace<'_>,
     ) -> Result<Response, CallError> {
         let (mut lost, mut reserved) = (Usage::default(), Vec::new());
         loop {
             unfinished.requests = unfinished.requests.saturating_add(1);
             let mut progress = StreamProgress::default();
-            let source = match self.answer(parts, answers, &mut progress).await {
+            let source = match self.answer(parts, answers, &mut progress, place).await {
                 Ok(response) => return Ok(with_lost(response, lost)),
                 Err(CallError::Model { source, .. }) => source,
                 Err(error) => return Err(error),

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use llm_do_providers::{ErrorKind, ProviderError, Response, Unpriced, Usage};
 
+use super::batch::BatchPlace;
 use super::{RequestParts, WorkerRun};
 use crate::base::error::CallError;
 use crate::observe::event::EventKind;
+use crate::observe::journal::StepSpec;
 use crate::plane::context::ReservedRequest;
 
 /// A request that was sent. If it is dropped, cancelled or interrupted before an answer, it counts with what its broken answers
@@ -36,13 +38,19 @@ impl WorkerRun {
         answers: u32,
         repeats: u32,
         reserved: Arc<ReservedRequest>,
+        step: Option<StepSpec>,
     ) -> Result<Response, CallError> {
         let mut in_flight = InFlightRequest { run: self, reserved, lost: Usage::default(), is_finished: false };
         let InFlightRequest { run, lost, .. } = &mut in_flight;
+        let place = BatchPlace::new(step.as_ref());
+        let interrupted = async {
+            run.interrupted().await;
+            place.give_up();
+        };
         let answer = tokio::select! {
             biased;
-            answer = run.answer_or_repeat(&parts, answers, repeats, lost) => answer,
-            () = run.interrupted() => Ok(run.interrupted_answer(*lost)),
+            answer = run.answer_or_repeat(&parts, answers, repeats, lost, &place) => answer,
+            () = interrupted => Ok(run.interrupted_answer(*lost)),
         };
         in_flight.is_finished = !matches!(answer, Err(CallError::Cancelled { .. }));
         answer
@@ -68,8 +76,8 @@ impl WorkerRun {
     /// Returns the charges that a request may have without a known price; `None` if the price of the model is unknown.
     pub(super) fn unpriced(&self, parts: &RequestParts) -> Option<Unpriced> {
         let tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
-        let settings = parts.settings.as_deref().unwrap_or(&self.settings);
-        self.model.price().map(|price| price.unpriced(tools, settings.service_tier.as_deref()))
+        let settings = self.settings_of(parts);
+        self.model.price().map(|price| price.unpriced(tools, settings.priced_tier()))
     }
 
     fn count(&self, reserved: &ReservedRequest, answered_by: Option<&str>, usage: &Usage) {

@@ -6,7 +6,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, ToolResult, Transcript, UserPart};
+use llm_do_providers::{
+    Attachment, FinishReason, Message, Response, ResponsePart, ToolCall, ToolResult, Transcript, UserPart,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,6 +19,7 @@ use crate::base::error::Fault;
 use crate::base::mend::Mends;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::plane::history::unfinished;
+use crate::plane::history_processor::Ratios;
 
 /// What asks a model to continue an interrupted answer.
 const CONTINUE: &str = "The answer was interrupted. Continue.";
@@ -46,6 +49,9 @@ pub(crate) struct Turns {
     failures: Failures,
     #[serde(default)]
     denials: Denials,
+    /// How many times messages to the run have joined.
+    #[serde(default)]
+    joined: u32,
     /// The files that the model created so far, which are returned with the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<Attachment>,
@@ -58,9 +64,12 @@ pub(crate) struct Turns {
     /// What the provider counted for the messages that the model has received and sent, while they are unchanged.
     #[serde(default)]
     counted: Option<u64>,
-    /// How many tokens the provider counts for 1,000 estimated ones, once it is known.
+    /// How the provider counts what is estimated.
     #[serde(default)]
-    ratio: Option<usize>,
+    ratios: Ratios,
+    /// The place of the prompt among the messages, unless something removed it.
+    #[serde(default)]
+    prompt: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,6 +120,7 @@ impl Turns {
     /// Starts with `messages`; the last is the prompt, and the first `kept` are already in the conversation.
     pub(crate) fn new(messages: Vec<Message>, kept: usize, limits: Limits) -> Self {
         Self {
+            prompt: messages.len().checked_sub(1),
             messages: Arc::new(messages.into()),
             phase: Phase::Request,
             turn: 0,
@@ -119,11 +129,12 @@ impl Turns {
             sent: 0,
             failures: Failures::default(),
             denials: Denials::default(),
+            joined: 0,
             files: Vec::new(),
             loaded: Vec::new(),
             mends: Mends::default(),
             counted: None,
-            ratio: None,
+            ratios: Ratios::default(),
         }
     }
 
@@ -163,6 +174,8 @@ impl Turns {
 
     /// Replaces the messages between two steps.
     pub(crate) fn replace_messages(&mut self, messages: Vec<Message>) {
+        let prompt = self.prompt.and_then(|place| self.messages.get(place));
+        self.prompt = prompt.and_then(|prompt| messages.iter().rposition(|message| message == prompt));
         let unchanged = Arc::make_mut(&mut self.messages).replace(messages);
         self.kept = self.kept.min(unchanged);
         if unchanged < self.sent {
@@ -176,14 +189,19 @@ impl Turns {
         Some((usize::try_from(tokens).unwrap_or(usize::MAX), self.sent))
     }
 
-    /// Returns how many tokens the provider counts for 1,000 estimated ones, if that is known.
-    pub(crate) fn ratio(&self) -> Option<usize> {
-        self.ratio
+    /// Returns the place of the prompt among the messages.
+    pub(crate) fn prompt(&self) -> Option<usize> {
+        self.prompt
     }
 
-    /// Remembers how many tokens the provider counts for 1,000 estimated ones.
-    pub(crate) fn set_ratio(&mut self, ratio: usize) {
-        self.ratio = Some(ratio);
+    /// Returns how the provider counts what is estimated.
+    pub(crate) fn ratios(&self) -> Ratios {
+        self.ratios
+    }
+
+    /// Remembers how the provider counts what is estimated.
+    pub(crate) fn set_ratios(&mut self, ratios: Ratios) {
+        self.ratios = ratios;
     }
 
     /// Returns the number of messages of the conversation that the call left unchanged.
@@ -251,14 +269,40 @@ impl Turns {
         matches!(self.phase, Phase::Done(_))
     }
 
-    /// Adds messages to the run, which the model answers before the call ends.
-    pub(crate) fn join(&mut self, messages: &[String]) {
+    /// Adds messages to the run, which the model answers before the call ends, as one that may be pinned.
+    pub(crate) fn join(&mut self, messages: &[String], is_pinned: bool) {
         if !messages.is_empty() {
-            self.add_user_messages(messages);
+            self.joined += 1;
+            let message = Message::user(messages.join("\n\n"));
+            self.push(if is_pinned { message.pinned() } else { message });
             self.phase = Phase::Request;
         } else if matches!((&self.phase, self.messages.last()), (Phase::Request, Some(Message::Assistant { .. }))) {
             // The process ended between the interruption and its message.
             self.push(Message::user(CONTINUE));
+        }
+    }
+
+    /// Returns how many times messages to the run have joined.
+    pub(crate) fn joined(&self) -> u32 {
+        self.joined
+    }
+
+    /// Adds an answer that no model gave.
+    pub(crate) fn add_answer(&mut self, text: String) {
+        self.push(Message::Assistant { parts: vec![ResponsePart::Text { text }] });
+    }
+
+    /// Asks for a better result than that of the last answer.
+    pub(crate) fn refine(&mut self, reasons: String) {
+        self.push(Message::user(reasons));
+        self.failures.forget_output();
+        self.phase = Phase::Request;
+    }
+
+    /// Returns to messages from before, such as those of an earlier result.
+    pub(crate) fn return_to(&mut self, messages: &Arc<Transcript>) {
+        if !Arc::ptr_eq(&self.messages, messages) {
+            self.replace_messages(messages.to_vec());
         }
     }
 
@@ -434,10 +478,12 @@ impl Turns {
     }
 }
 
-/// Returns what the provider counted for a request and its answer; `None` if it ran tools, since it then counts several requests.
+/// Returns what the provider counted for a request and its answer; `None` if it ran tools or summarized the conversation, since it then
+/// counts several requests.
 fn counted(response: &Response) -> Option<u64> {
     let usage = &response.usage;
-    let has_run_tools = usage.server_side_tools > 0 || usage.web_searches > 0;
+    let is_summary = |part: &ResponsePart| matches!(part, ResponsePart::Opaque(data) if data.is_compaction());
+    let has_run_tools = usage.server_side_tools > 0 || usage.web_searches > 0 || response.parts.iter().any(is_summary);
     // Broken answers that were repeated are requests too.
     let tokens = usage.total_tokens() / usage.requests.max(1);
     (tokens > 0 && !has_run_tools).then_some(tokens)

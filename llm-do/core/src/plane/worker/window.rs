@@ -13,10 +13,8 @@ use crate::observe::event::EventKind;
 use crate::observe::journal::StepKind;
 use crate::plane::context::JournalMethod;
 use crate::plane::history::History;
-use crate::plane::history_processor::{Compaction, first_kept, is_worth, replace_old, tokens};
+use crate::plane::history_processor::{Compaction, Cut, Estimate, Needed, Ratios};
 
-/// How many bytes of text and JSON are about one token.
-const BYTES_PER_TOKEN: usize = 4;
 /// A request of fewer tokens fits into the window of each server, so that none is asked for its window.
 const SMALL: usize = 1_500;
 
@@ -28,8 +26,8 @@ const NO_NOTES: &str = "(It could not be summarized. If you need something of it
 struct Size {
     /// In tokens of the provider.
     total: usize,
-    /// How many tokens the provider counts for 1,000 estimated ones.
-    ratio: usize,
+    /// How the provider counts what is estimated.
+    ratios: Ratios,
 }
 
 /// How many tokens are too many, and about how many stay.
@@ -49,7 +47,7 @@ impl WorkerRun {
             return Ok(());
         }
         let size = self.size(turns);
-        turns.set_ratio(size.ratio);
+        turns.set_ratios(size.ratios);
         let window = if asks && size.total > SMALL { Box::pin(self.ask_window()).await? } else { known };
         let window = window.and_then(|window| usize::try_from(window.for_input()).ok());
         if let Some((max, keep)) = compaction.bounds(window)
@@ -83,24 +81,39 @@ impl WorkerRun {
     /// Estimates the next request: by what the provider counted for the last one, if the messages are those, and what is new.
     fn size(&self, turns: &Turns) -> Size {
         let messages: &[Message] = turns.messages();
-        let sum = |messages: &[Message]| messages.iter().map(tokens).sum::<usize>();
+        let ratios = turns.ratios();
+        let unread = self.unread(messages);
+        let sum = |messages: &[Message]| messages.iter().map(Estimate::of).sum::<Estimate>();
         let Some((counted, sent)) = turns.counted().filter(|(_, sent)| *sent <= messages.len()) else {
-            let ratio = turns.ratio().unwrap_or(1_000);
-            return Size { total: scaled(sum(messages) + self.overhead(), ratio), ratio };
+            return Size { total: ratios.scaled(sum(&messages[unread..]) + self.overhead()), ratios };
         };
-        let estimated = (sum(&messages[..sent]) + self.overhead()).max(1);
+        let estimated = sum(&messages[unread.min(sent)..sent]) + self.overhead();
         // Some servers report less than they read, such as only what was not cached.
-        let counted = counted.max(estimated / 4);
-        let ratio = (counted.saturating_mul(1_000) / estimated).clamp(250, 4_000);
-        Size { total: counted + scaled(sum(&messages[sent..]), ratio), ratio }
+        let counted = counted.max(estimated.tokens() / 4);
+        let ratios = ratios.learned(estimated, counted);
+        Size { total: counted + ratios.scaled(sum(&messages[sent..])), ratios }
+    }
+
+    /// Returns how many of the messages the provider does not read, since it has summarized them itself.
+    fn unread(&self, messages: &[Message]) -> usize {
+        let provider = self.model.name.split(':').next().unwrap_or_default();
+        messages.iter().rposition(|message| message.has_compaction_of(provider)).unwrap_or_default()
+    }
+
+    /// Returns the size of each message for the provider.
+    fn sizes(&self, messages: &[Message], ratios: Ratios) -> Vec<usize> {
+        let unread = self.unread(messages);
+        let size = |message: &Message| ratios.scaled(Estimate::of(message));
+        messages.iter().enumerate().map(|(place, message)| if place < unread { 0 } else { size(message) }).collect()
     }
 
     /// Estimates what the instructions and the tools add to each request.
-    fn overhead(&self) -> usize {
-        let length = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.parameters.to_string().len();
+    fn overhead(&self) -> Estimate {
+        let text = Estimate::of_text;
+        let size = |tool: &ToolSpec| text(&tool.name) + text(&tool.description) + text(&tool.parameters.to_string());
         *self.overhead.get_or_init(|| {
-            let tools: usize = self.tools.iter().chain(&*self.deferred).map(length).sum();
-            (self.instructions.len() + tools) / BYTES_PER_TOKEN
+            let tools: Estimate = self.tools.iter().chain(&*self.deferred).map(size).sum();
+            text(&self.instructions) + tools
         })
     }
 
@@ -115,20 +128,20 @@ impl WorkerRun {
     ) -> Result<bool, CallError> {
         let shortest = usize::try_from(MIN_RESULT).unwrap_or(usize::MAX);
         let mut history = History::from(turns.messages().to_vec());
-        let sizes: Vec<_> = history.messages().iter().map(|message| scaled(tokens(message), size.ratio)).collect();
+        let sizes = self.sizes(history.messages(), size.ratios);
         let rest = size.total.saturating_sub(sizes.iter().sum());
-        let total = |messages: &[Message]| {
-            rest + messages.iter().map(|message| scaled(tokens(message), size.ratio)).sum::<usize>()
-        };
-        let cut = first_kept(history.messages(), &sizes, keep);
+        let total = |messages: &[Message]| rest + self.sizes(messages, size.ratios).iter().sum::<usize>();
+        let calls = self.background.as_ref().map(|calls| calls.ids()).unwrap_or_default();
+        let needed = Needed { prompt: turns.prompt(), calls: &calls };
+        let cut = Cut::find(history.messages(), &sizes, keep, needed);
         let mut messages = history.messages().to_vec();
-        let mut is_shortened = cut.is_some_and(|cut| self.shorten_all(&mut messages[..cut], shortest));
+        let mut is_shortened = cut.as_ref().is_some_and(|cut| self.shorten_all(&mut messages[..cut.tail], shortest));
         if total(&messages) > max / 4 * 3
-            && let Some(cut) = cut.filter(|cut| is_worth(&sizes, *cut, max))
+            && let Some(cut) = cut.filter(|cut| cut.is_worth(max))
         {
-            match compaction.summarize(&mut history, cut, &self.ctx).await {
+            match compaction.summarize(&mut history, &cut, &self.ctx).await {
                 Err(error) if is_dispensable(&error) => {
-                    replace_old(&mut history, cut, NO_NOTES);
+                    cut.replace_by(NO_NOTES, &mut history);
                     let text = format!("the conversation could not be summarized: {error}");
                     self.ctx.emit(|| EventKind::Progress { text });
                 }
@@ -159,9 +172,4 @@ fn is_dispensable(error: &CallError) -> bool {
     let is_refused = error.is_denied() && !error.is_stopped();
     let is_too_deep = matches!(error, CallError::Depth { .. } | CallError::Nesting { .. } | CallError::Cycle { .. });
     error.is_recoverable() || is_refused || is_too_deep || is_too_long(error)
-}
-
-/// Converts an estimated number of tokens to the provider's.
-fn scaled(tokens: usize, ratio: usize) -> usize {
-    tokens.saturating_mul(ratio) / 1_000
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use llm_do_bounds::Guarantee;
 use llm_do_providers::PriceTable;
 use llm_do_providers::{CapabilityTable, Model};
 use tokio_util::sync::CancellationToken;
@@ -20,14 +21,16 @@ pub use self::preset::Preset;
 use self::sources::WaitNotice;
 use super::root_calls::WeakRuntime;
 use super::{BuildError, Runtime, named_limits};
+use crate::declare::refine::Refine;
 use crate::declare::toolset::NamedInstance;
 use crate::declare::worker_file;
 use crate::observe::event::{self, EventSink};
 use crate::observe::journal::{ChildSteps, Journal};
-use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
+use crate::plane::approval::{ApprovalMode, Approvals, Approver, FlowMode, Policy};
 use crate::plane::config::SessionConfig;
 use crate::plane::config::WorkingFolder;
-use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
+use crate::plane::dispatch::{Hybrids, Plane, Refinements, Shadow, Shadows};
+use crate::plane::guarantee::{EvidencePlace, EvidenceStore};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::instance::TypeKey;
 use crate::plane::model_choice::SessionModel;
@@ -41,6 +44,8 @@ use crate::plane::user_input::InputHandler;
 pub struct RuntimeBuilder {
     config: SessionConfig,
     mode: Option<ApprovalMode>,
+    /// How strict the rule about where values came from is, if that replaces what policies set.
+    flow: Option<FlowMode>,
     approver: Option<Arc<dyn Approver>>,
     policy: Policy,
     guards: Vec<Arc<dyn Guard>>,
@@ -56,6 +61,12 @@ pub struct RuntimeBuilder {
     hybrids: Vec<(String, String)>,
     /// The workers that answer alone, although their files may name a tool.
     without_hybrids: Vec<String>,
+    /// The guarantees of workers.
+    guarantees: Vec<(String, Guarantee)>,
+    /// Where the evidence of guarantees is kept.
+    evidence: Option<Arc<dyn EvidenceStore>>,
+    /// Workers with their evaluators.
+    refined: Vec<Refine>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// The items whose runs need tools of sources; `None` for all.
@@ -146,11 +157,12 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Removes the journal and the shadows, for runs that do not belong to the application.
+    /// Removes the journal, the shadows and the guarantees, for runs that do not belong to the application.
     #[doc(hidden)]
     pub fn without_journal_and_shadows(mut self) -> Self {
         self.config.journal = None;
         self.shadows.clear();
+        self.guarantees.clear();
         self
     }
 
@@ -160,6 +172,7 @@ impl RuntimeBuilder {
         Self {
             config: self.config.clone(),
             mode: self.mode,
+            flow: self.flow,
             approver: self.approver.clone(),
             policy: self.policy.clone(),
             guards: self.guards.clone(),
@@ -172,6 +185,9 @@ impl RuntimeBuilder {
             shadows: self.shadows.clone(),
             hybrids: self.hybrids.clone(),
             without_hybrids: self.without_hybrids.clone(),
+            guarantees: self.guarantees.clone(),
+            evidence: self.evidence.clone(),
+            refined: self.refined.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
             roots: self.roots.clone(),
@@ -192,7 +208,7 @@ impl RuntimeBuilder {
     /// collide, prefixes of two model providers, unknown names in `toolsets` and in [`only`](Self::only), invalid workers and
     /// tools; missing state of registered tools; unknown names in limits and timeouts; malformed model names and providers
     /// that are not linked, unless [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in
-    /// shadows; faults of hybrids.
+    /// shadows; faults of hybrids; faults of evaluators.
     ///
     /// A missing API key is not an error here, since the program may never use that model: the worker that uses it
     /// fails. A worker without a model is not an error either: a run that may call it, according to the declarations of
@@ -210,7 +226,7 @@ impl RuntimeBuilder {
         let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
         contents.workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
         contents.workers.iter().for_each(|(spec, _)| self.add_pairs(spec));
-        contents.hybrids.clone_from(&self.hybrids);
+        contents.implied = self.implied_calls();
         let faults = self.load_sources(&mut contents);
         if !faults.is_empty() {
             return Err(BuildError::Sources(faults));
@@ -247,10 +263,14 @@ impl RuntimeBuilder {
             return Err(BuildError::Models(unusable));
         }
         self.warnings.extend(models.foreign_faults(&registry));
-        let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, &registry)
+        let policy = self.policy.with_flow_mode(self.flow);
+        let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, policy, &registry)
             .map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
-        let hybrids = Hybrids::new(self.hybrids, &registry).map_err(BuildError::Hybrid)?;
+        let answers_alone = |worker: &String| self.without_hybrids.contains(worker);
+        self.guarantees.retain(|(worker, _)| !answers_alone(worker));
+        let hybrids = Hybrids::new(self.hybrids, &self.guarantees, &registry).map_err(BuildError::Hybrid)?;
+        let refinements = Refinements::new(self.refined, &registry).map_err(BuildError::Refine)?;
         let capacity = self.config.sink_capacity;
         let plane = Plane {
             config: self.config,
@@ -264,6 +284,8 @@ impl RuntimeBuilder {
             root_steps: ChildSteps::default(),
             shadows,
             hybrids,
+            evidence: EvidencePlace::new(self.evidence),
+            refinements,
             worker_store: self.worker_store,
         };
         let runtime =

@@ -13,6 +13,7 @@ use crate::base::error::CallError;
 use crate::base::mutex::IgnorePoison;
 use crate::base::usage::UsageTree;
 use crate::declare::tool::{FromReturn, Tool};
+use crate::observe::event::Labels;
 use crate::plane::call_stream::CallStream;
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::dispatch::{ChatParts, CreatedWorkers, StoredWorker};
@@ -84,8 +85,27 @@ pub struct ChatState {
     /// The workers that its models created, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) created_workers: BTreeMap<String, StoredWorker>,
+    /// The labels of what the histories were made from, if values are labelled.
+    #[serde(skip_serializing_if = "ChatLabels::is_empty")]
+    labels: ChatLabels,
     /// The usage of the root calls, as children of a tree named `chat`.
     pub usage: UsageTree,
+}
+
+/// The labels of the histories of a chat: without them, all that is not known is untrusted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct ChatLabels {
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    workers: BTreeMap<String, Labels>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    threads: BTreeMap<String, Labels>,
+}
+
+impl ChatLabels {
+    fn is_empty(&self) -> bool {
+        self.workers.is_empty() && self.threads.is_empty()
+    }
 }
 
 impl ChatState {
@@ -116,9 +136,17 @@ impl Chat {
     /// Sets the state of the chat, replacing the current one.
     #[must_use]
     pub fn with_state(self, state: ChatState) -> Self {
-        let ChatState { workers, threads, created_workers, usage } = state;
-        let workers = workers.into_iter().map(|(name, history)| (name, Arc::new(history.into()))).collect();
-        let (threads, usage) = (Arc::new(Threads::new(threads)), Arc::new(Mutex::new(usage)));
+        let ChatState { workers, threads, created_workers, labels, usage } = state;
+        let worker = |(name, history): (String, History)| {
+            let labels = labels.workers.get(&name).copied();
+            (name, Arc::new(Conversation::new(history, labels)))
+        };
+        let workers = workers.into_iter().map(worker).collect();
+        let thread = |(name, history): (String, History)| {
+            let labels = labels.threads.get(&name).copied();
+            (name, history, labels)
+        };
+        let (threads, usage) = (Arc::new(Threads::new(threads.into_iter().map(thread))), Arc::new(Mutex::new(usage)));
         let created_workers = Arc::new(CreatedWorkers::load(created_workers));
         Self {
             runtime: self.runtime,
@@ -159,6 +187,14 @@ impl Chat {
     /// Returns a [`CallError`] like [`Runtime::run_named`].
     pub fn send_named(&mut self, name: &str, arguments: Value) -> BoxFuture<'_, Result<Value, CallError>> {
         self.continued(name, self.runtime.start_named(name, arguments))
+    }
+
+    /// Pins the last message of the user in the conversation of a root worker, by its registered name: it stays when the conversation is
+    /// [compacted](crate::session::runtime::RuntimeBuilder::compaction). Returns whether there is such a message.
+    ///
+    /// The first message of a conversation stays in any case. [`History::pin`] pins other ones, in a [state](Self::state).
+    pub fn pin_last(&mut self, worker: &str) -> bool {
+        self.workers.get(worker).is_some_and(|conversation| conversation.pin_last())
     }
 
     /// Returns a handle to send messages to the root call that runs.
@@ -235,9 +271,12 @@ impl Chat {
     #[must_use]
     pub fn state(&self) -> ChatState {
         let workers = self.workers.iter().map(|(name, worker)| (name.clone(), worker.history()));
-        let workers = workers.filter(|(_, history)| !history.is_empty()).collect();
+        let workers: BTreeMap<_, _> = workers.filter(|(_, history)| !history.is_empty()).collect();
+        let labelled = self.workers.iter().filter(|(name, _)| workers.contains_key(*name));
+        let labelled = labelled.filter_map(|(name, worker)| Some((name.clone(), worker.labels()?))).collect();
+        let labels = ChatLabels { workers: labelled, threads: self.threads.labels() };
         let (threads, created_workers) = (self.threads.histories(), self.created_workers.stored());
-        ChatState { workers, threads, created_workers, usage: lock(&self.usage).clone() }
+        ChatState { workers, threads, created_workers, labels, usage: lock(&self.usage).clone() }
     }
 }
 

@@ -29,6 +29,8 @@ pub enum BuildError {
     Shadow(Vec<String>),
     /// Hybrids of unknown names, or of items that are not workers.
     Hybrid(Vec<String>),
+    /// Evaluators of unknown names, of items that are not workers, or that cannot score the results, with both signatures.
+    Refine(Vec<String>),
 }
 
 impl From<RegistryError> for BuildError {
@@ -79,6 +81,10 @@ impl fmt::Display for BuildError {
             }
             Self::Hybrid(faults) => {
                 write!(f, "invalid hybrids:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+            }
+            Self::Refine(faults) => {
+                write!(f, "invalid evaluators:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }

@@ -186,7 +186,7 @@ impl<T, C> Start<T, C> {
             self.root.arguments =
                 Err(CallError::NoHistory { tool: item.name().to_owned(), kind: item.kind().as_str() });
         }
-        self.handle.conversation.save(history.into(), 0);
+        self.handle.conversation.replace(history);
         self
     }
 
@@ -220,7 +220,8 @@ impl<T, C> Start<T, C> {
     }
 
     /// Has the result arrive in pieces, which are returned.
-    pub(super) fn in_pieces(mut self) -> (Self, Arc<Pieces>) {
+    #[doc(hidden)]
+    pub fn in_pieces(mut self) -> (Self, Arc<Pieces>) {
         let pieces = Arc::<Pieces>::default();
         self.root.settings.pieces = Some(Arc::clone(&pieces));
         (self, pieces)
@@ -325,6 +326,7 @@ impl RunHandle {
     /// | events | [`UserMessage`](crate::observe::event::EventKind::UserMessage) once it has joined |
     /// | a journal | records it in its place, so that a resumed run has it there; a message that has not joined is lost with the process, except in a service |
     /// | a run [under](Start::under) another | has the messages of that run |
+    /// | a tool that steers a run | has the handle as state, since arguments are JSON, which cannot hold it; see the second example |
     ///
     /// # Errors
     ///
@@ -352,6 +354,45 @@ impl RunHandle {
     /// assert_eq!(start.await?, "By train, on Friday.");
     /// assert_eq!(handle.history().messages().len(), 3);
     /// assert_eq!(handle.send(RunMessage::new("On Saturday.")), Err(SendError::Ended));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A tool that steers the run that it was given:
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use llm_do::runtime::RunHandle;
+    ///
+    /// /// The run that `tell_planner` steers.
+    /// #[derive(Clone, Debug, Default)]
+    /// struct Planner(Arc<Mutex<Option<RunHandle>>>);
+    ///
+    /// /// Plan a journey.
+    /// #[worker]
+    /// async fn plan(input: String) -> String;
+    ///
+    /// /// Tell the planner what has changed.
+    /// #[tool(effect = idempotent)]
+    /// fn tell_planner(text: String, planner: State<Planner>) -> Result<()> {
+    ///     let planner = planner.0.lock().unwrap();
+    ///     Ok(planner.as_ref().ok_or("no run plans")?.send(text)?)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// # let model = TestModel::new().text("By train.");
+    /// let planner = Planner::default();
+    /// let runtime = Runtime::builder().force_model(model).state(planner.clone()).build()?;
+    /// let start = runtime.start(plan { input: "To Rome.".into() });
+    /// let handle = start.handle();
+    /// *planner.0.lock().unwrap() = Some(handle.clone());
+    /// runtime.run(tell_planner { text: "The airport is closed.".into() }).await?;
+    /// start.await?;
+    /// assert_eq!(handle.history().messages().len(), 3);
     /// # Ok(())
     /// # }
     /// ```

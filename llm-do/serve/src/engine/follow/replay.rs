@@ -48,6 +48,10 @@ impl LiveReplay {
         let recorder = Recorder::start(shared.store.clone(), run.id.clone(), fence, true, dropped);
         let cancellation = CancellationToken::new();
         let start = shared.runtime.start_named(&run.entry, run.arguments.clone()).with_id(id).journal(journal.clone());
+        let start = match run.source.label() {
+            Some(label) => start.source(label),
+            None => start,
+        };
         let start = start.approver(Absent).input_handler(Absent).shared_sink(Arc::clone(&recorder) as _);
         let running = start.cancellation(cancellation.clone()).into_future();
         // The result in the log is used instead.

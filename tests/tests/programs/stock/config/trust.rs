@@ -80,7 +80,7 @@ fn of_the_limits_of_the_project_and_the_user_the_lower_one_holds() {
 
 #[test]
 fn the_file_of_a_project_cannot_add_rules_workers_or_folders() {
-    for setting in ["policy: allow.json", "worker_dir: workers", "chats: chats", "content: true"] {
+    for setting in ["policy: allow.json", "flow: off", "worker_dir: workers", "chats: chats", "content: true"] {
         let key = setting.split(':').next().unwrap();
         let fault = format!(".llm-do/config.yaml:2: `{key}` cannot be set in the file of a project");
         project(&format!("verbose: 0\n{setting}\n")).run(&["run", "hello"]).fails(2, &fault);

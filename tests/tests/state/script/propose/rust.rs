@@ -64,6 +64,10 @@ fn builder() -> llm_do::runtime::RuntimeBuilder {
     crate::own_builder().state(Log::default()).force_model(model())
 }
 
+fn proposer(worker: &str) -> Proposer {
+    Proposer::new(worker).interpreter(super::INTERPRETER).gate(super::lenient())
+}
+
 async fn cases() -> Cases {
     let mut cases = Cases::of("size_of");
     for grams in 0..20 {
@@ -76,8 +80,7 @@ async fn cases() -> Cases {
 
 #[tokio::test]
 async fn the_function_has_the_signature_of_the_worker_and_the_script_as_a_comment() {
-    let proposal =
-        Proposer::new("size_of").interpreter(super::INTERPRETER).propose(builder(), &cases().await).await.unwrap();
+    let proposal = proposer("size_of").propose(builder(), &cases().await).await.unwrap();
     assert!(proposal.script.is_some(), "{}", proposal.report);
     expect_file!["rust/size_of_code.rs"].assert_eq(&proposal.rust.unwrap());
 }
@@ -108,7 +111,7 @@ async fn a_worker_of_a_file_is_called_by_name() {
         start.journal(journal.clone()).await.unwrap();
         cases.add(journal.records());
     }
-    let proposal = Proposer::new("size-of").interpreter(super::INTERPRETER).propose(builder, &cases).await.unwrap();
+    let proposal = proposer("size-of").propose(builder, &cases).await.unwrap();
     let function = proposal.rust.unwrap_or_else(|| panic!("{}", proposal.report));
     assert!(
         function.contains("pub async fn size_of_code(ctx: &CallContext, input: String) -> Result<llm_do::Value> {")

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::super::signature::parameters;
 use super::super::{Case, Compared, Verdict, compare_one};
 use super::score::Score;
 use crate::base::agreement::Agreement;
@@ -14,16 +15,13 @@ use crate::declare::tool::Effect;
 use crate::observe::event::{ItemKind, Outcome};
 use crate::plane::context::CallContext;
 use crate::plane::declared::DeclaredTool;
-use crate::plane::function_tool::FunctionTool;
+use crate::plane::function_tool::{Acts, FunctionTool};
 use crate::plane::registry::{Registered, Registry};
 use crate::plane::script::{MAX_TIME, ScriptData, ScriptProcess};
 use crate::session::runtime::Runtime;
 
 /// The number of failures by timeout of the interpreter after which a script does not run on the remaining cases.
-const MAX_SLOW: usize = 2;
-
-/// The parameter of a prompt for its files, which a script cannot read.
-const ATTACHMENTS: &str = "attachments";
+pub(super) const MAX_SLOW: usize = 2;
 
 /// Returns the script in an answer of the model: its last code block, or the whole answer.
 pub(super) fn script_in(answer: &str) -> String {
@@ -45,22 +43,24 @@ pub(super) fn script_in(answer: &str) -> String {
     blocks.pop().or(open).unwrap_or_else(|| format!("{}\n", answer.trim()))
 }
 
-/// Returns the tools of a worker that a script may call: those that change nothing and request no model.
-pub(super) fn allowed<'a>(registry: &'a Registry, worker: &'a Registered) -> Vec<&'a Arc<Registered>> {
-    let declared = worker.declared.iter().flat_map(|declared| declared.iter());
-    let tools = declared.filter_map(|tool| registry.get(&tool.tool));
-    tools.filter(|tool| tool.effect() == Effect::ReadOnly && tool.kind() == ItemKind::Tool).collect()
+/// What a script may call of the tools of its worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Those that change nothing and request no model: they run.
+    Reads,
+    /// All: recorded runs answer their calls, and they do not run.
+    Calls,
 }
 
-/// Returns the parameters of a script: those of the worker, without the files of a prompt.
-pub(super) fn parameters(worker: &Registered) -> Value {
-    let mut parameters = worker.parameters().clone();
-    if worker.takes_prompt()
-        && let Some(properties) = parameters["properties"].as_object_mut()
-    {
-        properties.remove(ATTACHMENTS);
-    }
-    parameters
+/// Returns the tools of a worker that a script may call.
+pub(super) fn allowed<'a>(registry: &'a Registry, worker: &'a Registered, scope: Scope) -> Vec<&'a Arc<Registered>> {
+    let declared = worker.declared.iter().flat_map(|declared| declared.iter());
+    let tools = declared.filter_map(|tool| registry.get(&tool.tool));
+    tools.filter(|tool| scope == Scope::Calls || only_reads(tool)).collect()
+}
+
+fn only_reads(tool: &Registered) -> bool {
+    tool.effect() == Effect::ReadOnly && tool.kind() == ItemKind::Tool
 }
 
 /// Checks a script like any script, and adds it to the registry; returns all faults.
@@ -68,7 +68,7 @@ pub(super) fn parameters(worker: &Registered) -> Value {
 /// It is parsed, checked and run in a separate process, since a model wrote it.
 pub(super) async fn link(
     registry: &Registry,
-    worker: &Registered,
+    (worker, scope): (&Registered, Scope),
     interpreter: Option<&Path>,
     name: &str,
     text: &str,
@@ -79,7 +79,7 @@ pub(super) async fn link(
         faults.push(format!("{name}.py: remove `effect`: it follows from the tools"));
     }
     let script = Arc::new(script);
-    let tool = tool(Arc::clone(&script), name, data);
+    let tool = tool(Arc::clone(&script), name, data, scope);
     faults.extend(of_parameters(name, &tool.parameters, &parameters(worker)));
     let registry = match registry.with_script(tool) {
         Ok(registry) => registry,
@@ -88,27 +88,33 @@ pub(super) async fn link(
             return Err(faults);
         }
     };
-    faults.extend(not_allowed(&registry, worker, name));
+    faults.extend(not_allowed(&registry, worker, name, scope));
     faults.extend(script.link(&registry.script_callees(name)).await);
     if faults.is_empty() { Ok(registry) } else { Err(faults) }
 }
 
-/// Returns the tool of a script. It is read-only, since it may call only read-only tools.
-fn tool(script: Arc<ScriptProcess>, name: &str, data: ScriptData) -> FunctionTool {
+/// Returns the tool of a script: read-only if it may call only read-only tools.
+fn tool(script: Arc<ScriptProcess>, name: &str, data: ScriptData, scope: Scope) -> FunctionTool {
     let defaults = data.defaults;
     let run = move |ctx: CallContext, given: Value| {
         let (script, mut arguments) = (Arc::clone(&script), defaults.clone());
         arguments.extend(given.as_object().cloned().unwrap_or_default());
         async move { script.run(&ctx, Value::Object(arguments)).await }
     };
-    FunctionTool::new(name, data.description, data.parameters, Effect::ReadOnly, run)
+    let effect = match scope {
+        Scope::Reads => Effect::ReadOnly,
+        Scope::Calls => Effect::Destructive,
+    };
+    let mut tool = FunctionTool::new(name, data.description, data.parameters, effect, run)
         .output_schema(data.output)
-        .toolsets(data.toolsets)
+        .toolsets(data.toolsets);
+    tool.acts = Acts::InCalls;
+    tool
 }
 
 /// Returns the faults of tools that a script in place of the worker may not call.
-fn not_allowed(registry: &Registry, worker: &Registered, name: &str) -> Vec<String> {
-    let known = allowed(registry, worker);
+fn not_allowed(registry: &Registry, worker: &Registered, name: &str, scope: Scope) -> Vec<String> {
+    let known = allowed(registry, worker, scope);
     let declared = registry.get(name).and_then(|item| item.declared.as_ref());
     let declared = declared.iter().flat_map(|declared| declared.iter());
     let others = declared.filter(|tool| known.iter().all(|known| known.name() != &*tool.tool));

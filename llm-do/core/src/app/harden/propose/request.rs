@@ -1,9 +1,12 @@
 //! The requests to the model.
 
+mod runs;
+
 use std::fmt::Write;
 
 use serde_json::Value;
 
+pub(super) use self::runs::{describe as describe_run, describe_changed, first as first_of_runs};
 use super::super::{Case, Compared, Verdict};
 use super::Subject;
 use super::score::Score;
@@ -44,12 +47,30 @@ formatting.
 pub(super) enum Feedback {
     /// It could not run.
     Faults(Vec<String>),
-    /// It ran on the shown cases, with these disagreements and abstentions, and on the selecting cases.
-    Ran { shown: Score, not_agreeing: Vec<Compared>, selecting: Score },
+    /// It ran on the shown cases, with these disagreements and abstentions, described, and on the selecting cases.
+    Ran { shown: Score, not_agreeing: Vec<String>, selecting: Score },
 }
 
 /// Writes the first request.
 pub(super) fn first(subject: &Subject<'_>, shown: &[&Case]) -> String {
+    let mut text = head(subject);
+    _ = write!(text, "\nRecorded cases; more are held back:\n");
+    let end = text.len() + MAX_CASES;
+    for (at, case) in shown.iter().enumerate() {
+        if text.len() > end {
+            _ = writeln!(text, "({} more are left out here)", shown.len() - at);
+            break;
+        }
+        _ = writeln!(text, "- input: {}", bounded(&case.input));
+        if let Some(answer) = case.answer() {
+            _ = writeln!(text, "  output: {}", outcome(&answer.outcome));
+        }
+    }
+    text
+}
+
+/// Writes the worker, the signature of the script and the tools.
+fn head(subject: &Subject<'_>) -> String {
     let Subject { name, signature, description, instructions, tools, .. } = subject;
     let mut text = format!("The worker: {}\n", if description.is_empty() { "(no description)" } else { description });
     if !instructions.is_empty() {
@@ -63,18 +84,6 @@ pub(super) fn first(subject: &Subject<'_>, shown: &[&Case]) -> String {
             text,
             "\nTools that it may call, by these names in `toolsets` and in the code:\n```python\n{tools}```\n"
         );
-    }
-    _ = write!(text, "\nRecorded cases; more are held back:\n");
-    let end = text.len() + MAX_CASES;
-    for (at, case) in shown.iter().enumerate() {
-        if text.len() > end {
-            _ = writeln!(text, "({} more are left out here)", shown.len() - at);
-            break;
-        }
-        _ = writeln!(text, "- input: {}", bounded(&case.input));
-        if let Some(answer) = case.answer() {
-            _ = writeln!(text, "  output: {}", outcome(&answer.outcome));
-        }
     }
     text
 }
@@ -92,9 +101,7 @@ pub(super) fn next(first: &str, script: &str, feedback: &Feedback) -> String {
         }
         Feedback::Ran { shown, not_agreeing, selecting } => {
             _ = write!(text, "\nOf the cases above: {shown}.\nOf other cases, which you do not see: {selecting}.\n");
-            for compared in not_agreeing.iter().take(MAX_DISAGREEMENTS) {
-                describe(&mut text, compared);
-            }
+            not_agreeing.iter().take(MAX_DISAGREEMENTS).for_each(|described| text.push_str(described));
             left_out(&mut text, not_agreeing.len(), MAX_DISAGREEMENTS);
             if not_agreeing.is_empty() {
                 text.push_str("\nIt fits the cases above, but is not general enough. Find the rule behind them.\n");
@@ -111,8 +118,9 @@ fn left_out(text: &mut String, all: usize, shown: usize) {
     }
 }
 
-fn describe(text: &mut String, compared: &Compared) {
-    _ = writeln!(text, "- input: {}\n  expected: {}", bounded(&compared.input), outcome(&compared.worker));
+/// Describes a case in which a script does not agree.
+pub(super) fn describe(compared: &Compared) -> String {
+    let mut text = format!("- input: {}\n  expected: {}\n", bounded(&compared.input), outcome(&compared.worker));
     let what = match compared.verdict {
         Verdict::Refused => "refused",
         Verdict::Unsure => "unsure",
@@ -121,6 +129,7 @@ fn describe(text: &mut String, compared: &Compared) {
     if let Some(candidate) = &compared.candidate {
         _ = writeln!(text, "  {what}: {}", outcome(candidate));
     }
+    text
 }
 
 fn outcome(outcome: &Outcome) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::candidate::parameters;
+use super::super::signature::parameters;
 use crate::plane::registry::Registered;
 
 /// The maximum line width, as in rustfmt; a longer line is broken.

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use llm_do_bounds::{lower_bound, upper_bound};
 use serde::Serialize;
 
-use super::super::Verdict;
+use super::super::{Summary, Verdict};
 
-/// The quantile of the normal distribution for a 95 % interval.
-const Z: f64 = 1.959_964;
+/// The confidence of each end of an interval of 95 %.
+const ONE_SIDE: f64 = 0.975;
 
 /// The numbers of cases in which a script agrees with the worker, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -41,6 +42,13 @@ impl Score {
         self.agree + self.disagree + self.unsure
     }
 
+    /// Returns the score as a summary; each of these cases that was answered too counts as a disagreement.
+    pub(super) fn with_disagreements(&self, contradicting: &Self) -> Summary {
+        let disagree = self.disagree + contradicting.agree + contradicting.disagree;
+        let unsure = self.unsure + contradicting.unsure;
+        Summary { agree: self.agree, of: self.agree + disagree + unsure, unsure, ..Summary::default() }
+    }
+
     /// Returns whether it agrees in all cases, and in at least one.
     #[must_use]
     pub fn all_agree(&self) -> bool {
@@ -54,7 +62,7 @@ impl Score {
         count(self.agree) - count(self.disagree)
     }
 
-    /// Returns the bounds of the share of agreement in the answered cases, with 95 % confidence (Wilson's interval);
+    /// Returns the bounds of the share of agreement in the answered cases: an exact interval of 95 % confidence (Clopper-Pearson);
     /// `None` if it answered none.
     ///
     /// # Examples
@@ -65,24 +73,16 @@ impl Score {
     /// assert_eq!(Score::default().interval(), None);
     /// ```
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "there are few cases")]
     pub fn interval(&self) -> Option<(f64, f64)> {
-        let answered = (self.agree + self.disagree) as f64;
-        if answered == 0.0 {
-            return None;
-        }
-        let share = self.agree as f64 / answered;
-        let middle = (share + Z * Z / (2.0 * answered)) / (1.0 + Z * Z / answered);
-        let spread = (share * (1.0 - share) / answered + Z * Z / (4.0 * answered * answered)).sqrt();
-        let half = Z / (1.0 + Z * Z / answered) * spread;
-        Some(((middle - half).max(0.0), (middle + half).min(1.0)))
+        let (agree, answered) = (self.agree as u64, (self.agree + self.disagree) as u64);
+        (answered > 0).then(|| (lower_bound(agree, answered, ONE_SIDE), upper_bound(agree, answered, ONE_SIDE)))
     }
 }
 
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { agree, disagree, unsure } = self;
-        let of = self.cases();
+        let of = agree + disagree;
         write!(f, "{agree} of {of} agree")?;
         // Rounded down, so that only complete agreement is 100 %.
         if let Some(percent) = (agree * 100).checked_div(of) {

@@ -6,10 +6,14 @@ use llm_do_providers::Money;
 use serde_json::{Value, json};
 
 use super::super::RecordedCalls;
-use super::report::{Attempt, Chosen, Parts, ProposalEnd, ProposalReport};
+use super::candidate::Scope;
+use super::evidence::{Done, Evidence, Part, Stage};
+use super::replay::ChangedResults;
+use super::report::{Attempt, Chosen, ProposalEnd, ProposalReport};
 use super::request::{self, Feedback};
 use super::score::Score;
 use super::split::Split;
+use super::tape::Tape;
 use super::{Proposal, ProposeError, Proposer, Subject, WRITER, candidate, rust, switch_on};
 use crate::base::error::{CallError, chain};
 use crate::base::usage::{Exceeded, Limits, RunUsage};
@@ -20,7 +24,7 @@ use crate::session::runtime::{Runtime, RuntimeBuilder};
 /// The search for a script.
 pub(super) struct ScriptSearch<'a> {
     proposer: &'a Proposer,
-    split: &'a Split<'a>,
+    evidence: &'a Evidence<'a>,
     worker: &'a Registered,
     registry: &'a Registry,
     builder: &'a RuntimeBuilder,
@@ -35,22 +39,27 @@ pub(super) struct ScriptSearch<'a> {
 struct Best {
     attempt: usize,
     text: String,
-    runtime: Runtime,
+    stage: Stage,
     shown: Score,
     selecting: Score,
+    /// The number of shown and selecting cases or runs that it should answer and does not, and of changed results that misled it.
+    missed: usize,
+    /// The number of these changed results.
+    misled: usize,
 }
 
 impl Best {
     /// Returns the rank for comparing scripts.
     fn rank(&self) -> (i64, i64) {
-        (self.selecting.balance(), self.shown.balance())
+        let misled = i64::try_from(self.misled).unwrap_or(i64::MAX);
+        (self.selecting.balance() - misled, self.shown.balance())
     }
 }
 
 impl<'a> ScriptSearch<'a> {
     pub(super) fn new(
         proposer: &'a Proposer,
-        split: &'a Split<'a>,
+        evidence: &'a Evidence<'a>,
         worker: &'a Registered,
         registry: &'a Registry,
         builder: &'a RuntimeBuilder,
@@ -58,7 +67,7 @@ impl<'a> ScriptSearch<'a> {
         Ok(Self {
             writer: builder.copy_without_items().build_on(registry.clone())?,
             proposer,
-            split,
+            evidence,
             worker,
             registry,
             builder,
@@ -70,7 +79,7 @@ impl<'a> ScriptSearch<'a> {
 
     /// Requests scripts until one agrees, or no further request is allowed.
     pub(super) async fn run(&mut self, subject: &Subject<'_>) -> Result<ProposalEnd, ProposeError> {
-        let first = request::first(subject, &self.split.shown);
+        let first = self.evidence.request(subject);
         let mut asked = first.clone();
         for _ in 0..self.proposer.attempts {
             if self.proposer.budget.is_some_and(|budget| self.used.cost.known >= budget) {
@@ -112,7 +121,8 @@ impl<'a> ScriptSearch<'a> {
     async fn judge(&mut self, text: &str, used: RunUsage) -> Result<Feedback, ProposeError> {
         let name = &self.proposer.name;
         let interpreter = self.proposer.interpreter.as_deref();
-        let linked = match candidate::link(self.registry, self.worker, interpreter, name, text).await {
+        let of_worker = (self.worker, self.evidence.scope());
+        let linked = match candidate::link(self.registry, of_worker, interpreter, name, text).await {
             Ok(linked) => linked,
             Err(faults) => {
                 let attempt = Attempt { faults: faults.clone(), shown: None, selecting: None, usage: used };
@@ -120,28 +130,37 @@ impl<'a> ScriptSearch<'a> {
                 return Ok(Feedback::Faults(faults));
             }
         };
-        let runtime = self
-            .builder
-            .copy_without_items()
-            .approval_mode(ApprovalMode::RejectAll)
-            .map_limits(|limits| limits.requests(0))
-            .build_on(linked)?;
-        let agreement = &self.proposer.agreement;
+        let stage = self.stage(linked)?;
         let mut slow = 0;
-        let (shown, not_agreeing) = candidate::run(&runtime, name, &self.split.shown, agreement, &mut slow).await;
-        let (selecting, _) = candidate::run(&runtime, name, &self.split.selecting, agreement, &mut slow).await;
+        let Done { score: shown, not_agreeing, changed, .. } =
+            self.evidence.run(&stage, self.proposer, Part::Shown, &mut slow).await;
+        let of_others = self.evidence.run(&stage, self.proposer, Part::Selecting, &mut slow).await;
+        let selecting = of_others.score;
         self.attempts.push(Attempt { faults: Vec::new(), shown: Some(shown), selecting: Some(selecting), usage: used });
-        let best = Best { attempt: self.attempts.len(), text: text.to_owned(), runtime, shown, selecting };
+        let (missed, misled) = (not_agreeing.len() + of_others.not_agreeing.len(), changed.misled);
+        let attempt = self.attempts.len();
+        let best = Best { attempt, text: text.to_owned(), stage, shown, selecting, missed, misled };
         if self.best.as_ref().is_none_or(|known| best.rank() > known.rank()) {
             self.best = Some(best);
         }
         Ok(Feedback::Ran { shown, not_agreeing, selecting })
     }
 
+    /// Returns the runtime of a script, in which approvals are denied, and no model is asked. If recorded runs answer its calls, no tool
+    /// runs, so all are approved.
+    fn stage(&self, linked: Registry) -> Result<Stage, ProposeError> {
+        let tape = (self.evidence.scope() == Scope::Calls).then(Tape::default);
+        let builder = self.builder.copy_without_items().map_limits(|limits| limits.requests(0));
+        let builder = match &tape {
+            Some(tape) => builder.approval_mode(ApprovalMode::ApproveAll).journal(tape.clone()),
+            None => builder.approval_mode(ApprovalMode::RejectAll),
+        };
+        Ok(Stage { runtime: builder.build_on(linked)?, tape })
+    }
+
+    /// Returns whether a script answers what it should.
     fn is_done(&self) -> bool {
-        let agrees =
-            |best: &Best| best.shown.all_agree() && (self.split.selecting.is_empty() || best.selecting.all_agree());
-        self.best.as_ref().is_some_and(agrees)
+        self.best.as_ref().is_some_and(|best| best.missed == 0 && best.shown.agree > 0)
     }
 
     fn check_cancelled(&self) -> Result<(), ProposeError> {
@@ -150,8 +169,9 @@ impl<'a> ScriptSearch<'a> {
 
     /// Measures the best script, if it is good enough, on the held-back cases.
     pub(super) async fn finish(mut self, end: ProposalEnd, recorded: RecordedCalls) -> Result<Proposal, ProposeError> {
+        let has_selecting = self.evidence.parts().selecting > 0;
         let is_good = |best: &Best| {
-            let score = if self.split.selecting.is_empty() { best.shown } else { best.selecting };
+            let score = if has_selecting { best.selecting } else { best.shown };
             score.balance() > 0
         };
         let best = self.best.take().filter(is_good);
@@ -159,42 +179,76 @@ impl<'a> ScriptSearch<'a> {
             Some(best) => Some(self.measure(best).await?),
             None => None,
         };
-        let script = best.map(|best| best.text);
+        let is_accepted = chosen.as_ref().is_some_and(|chosen| chosen.judgment.is_accepted());
+        let (script, refused) = match best.map(|best| best.text) {
+            Some(text) if is_accepted => (Some(text), None),
+            text => (None, text),
+        };
         let rust = script.as_ref().map(|script| rust::function(self.worker, script));
-        Ok(Proposal { script, rust, report: self.report(end, chosen, recorded) })
+        Ok(Proposal { script, rust, report: self.report(end, chosen, refused, recorded) })
     }
 
     async fn measure(&self, best: &Best) -> Result<Chosen, ProposeError> {
-        let (name, cases) = (&self.proposer.name, &self.split.held_back);
+        let Proposer { name, agreement, gate, .. } = self.proposer;
         let began = Instant::now();
-        let (held_back, _) = candidate::run(&best.runtime, name, cases, &self.proposer.agreement, &mut 0).await;
+        let Done { score: held_back, changed, paths, .. } =
+            self.evidence.run(&best.stage, self.proposer, Part::HeldBack, &mut 0).await;
+        let runs = held_back.cases() + changed.tries;
         #[expect(clippy::cast_precision_loss, reason = "there are few cases")]
-        let milliseconds = began.elapsed().as_secs_f64() * 1000.0 / cases.len().max(1) as f64;
+        let milliseconds = began.elapsed().as_secs_f64() * 1000.0 / runs.max(1) as f64;
+        let contradicting = self.evidence.run_contradicting(&best.stage, name, agreement).await;
         self.check_cancelled()?;
+        let mut judgment = gate.judge(&held_back.with_disagreements(&contradicting));
+        judgment.faults.extend(changed_fault(&changed));
         let Best { attempt, shown, selecting, .. } = *best;
-        Ok(Chosen { attempt, shown, selecting, held_back, milliseconds })
+        Ok(Chosen { attempt, shown, selecting, held_back, contradicting, changed, paths, judgment, milliseconds })
     }
 
-    fn report(self, end: ProposalEnd, chosen: Option<Chosen>, recorded: RecordedCalls) -> ProposalReport {
-        let Split { shown, selecting, held_back, contradicting, worker_failed } = self.split;
-        let parts = Parts { shown: shown.len(), selecting: selecting.len(), held_back: held_back.len() };
+    fn report(
+        self,
+        end: ProposalEnd,
+        chosen: Option<Chosen>,
+        refused: Option<String>,
+        recorded: RecordedCalls,
+    ) -> ProposalReport {
+        let parts = self.evidence.parts();
         let (worker, script) = (self.proposer.worker.clone(), self.proposer.name.clone());
+        let accepted = chosen.as_ref().filter(|chosen| chosen.judgment.is_accepted());
+        let (notes, next, contradicting, worker_failed) = match self.evidence {
+            Evidence::Cases(Split { contradicting, worker_failed, identifier, .. }) => (
+                switch_on::notes(parts, contradicting.len(), identifier.as_deref()),
+                accepted.map(|chosen| switch_on::next(&worker, &script, &chosen.held_back)),
+                contradicting.clone(),
+                *worker_failed,
+            ),
+            Evidence::Runs(runs) => (
+                switch_on::notes_of_runs(parts, runs.split()),
+                accepted.map(|_| switch_on::next_of_runs(&worker, &script)),
+                Vec::new(),
+                runs.split().worker_failed,
+            ),
+        };
         ProposalReport {
-            next: chosen
-                .as_ref()
-                .map(|chosen| switch_on::next(&worker, &script, &chosen.held_back))
-                .unwrap_or_default(),
-            notes: switch_on::notes(parts, contradicting.len()),
+            next: next.unwrap_or_default(),
+            notes,
             worker,
             script,
             end,
             parts,
-            contradicting: contradicting.clone(),
-            worker_failed: *worker_failed,
+            contradicting,
+            worker_failed,
             attempts: self.attempts,
             chosen,
+            refused,
             recorded,
             usage: self.used,
         }
     }
+}
+
+/// Returns why a script is refused that changed results mislead.
+fn changed_fault(changed: &ChangedResults) -> Option<String> {
+    let ChangedResults { tries, misled, examples, .. } = changed;
+    let example = examples.first()?;
+    Some(format!("a changed result misled it in {misled} of {tries} tries, where it should have abstained: {example}"))
 }

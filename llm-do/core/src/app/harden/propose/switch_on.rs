@@ -2,13 +2,37 @@
 
 use super::Parts;
 use super::score::Score;
+use super::split::RunSplit;
 
 /// The number of cases below which the report calls the figure uncertain.
 const FEW: usize = 10;
 
+/// Returns the limits of the evidence about runs.
+pub(super) fn notes_of_runs(parts: Parts, split: &RunSplit<'_>) -> Vec<String> {
+    let mut notes = notes(parts, 0, split.identifier.as_deref());
+    let left_out = split.left_out.iter();
+    notes.extend(left_out.map(|(reason, runs)| format!("{runs} runs are not counted, since {reason}.")));
+    notes
+}
+
+/// Returns the way to use a script that makes the calls of a worker.
+pub(super) fn next_of_runs(worker: &str, script: &str) -> Vec<String> {
+    let hybrid = format!(
+        "As a hybrid: put the file into `tools/` of the project, and `hybrid: {script}` into the worker file of `{worker}`; in a program, \
+         `Runtime::builder().tool(ScriptTool::open(\"{script}.py\")?).hybrid(\"{worker}\", \"{script}\")`. The script does the runs that it \
+         knows. Where it abstains or fails before a call with an effect, the worker does the run; after it, the run fails."
+    );
+    vec![hybrid]
+}
+
 /// Returns the limits of the evidence.
-pub(super) fn notes(parts: Parts, contradicting: usize) -> Vec<String> {
+pub(super) fn notes(parts: Parts, contradicting: usize, identifier: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
+    if let Some(field) = identifier {
+        notes.push(format!(
+            "cases with the same `{field}` are in one part, so what a script learned about one does not count."
+        ));
+    }
     match parts.held_back {
         0 => notes.push("no case was held back, so nothing measures a script; record more runs.".to_owned()),
         few if few < FEW => {

@@ -139,18 +139,18 @@ impl SchemaDigests {
 
 fn content_message(message: &Message) -> ContentMessage {
     match message {
-        Message::User { parts } => ContentMessage::User { parts: parts.iter().map(user_part).collect() },
+        Message::User { parts } => ContentMessage::User { parts: parts.iter().filter_map(user_part).collect() },
         Message::Assistant { parts } => ContentMessage::Assistant { parts: parts.iter().map(answer_part).collect() },
         Message::Tool { results } => ContentMessage::Tool { results: results.iter().map(content_result).collect() },
         _ => ContentMessage::User { parts: Vec::new() },
     }
 }
 
-fn user_part(part: &UserPart) -> EventPart {
+fn user_part(part: &UserPart) -> Option<EventPart> {
     match part {
-        UserPart::Attachment(file) => EventPart::File(info(file)),
-        UserPart::Text { text } => EventPart::Whole(ResponsePart::Text { text: text.clone() }),
-        _ => EventPart::Whole(ResponsePart::Text { text: String::new() }),
+        UserPart::Attachment(file) => Some(EventPart::File(info(file))),
+        UserPart::Text { text } => Some(EventPart::Whole(ResponsePart::Text { text: text.clone() })),
+        _ => None,
     }
 }
 

@@ -17,11 +17,11 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             let after = if *background { " (in the background)" } else { "" };
             Some(with_value(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), after))
         }
-        EventKind::CallFinished { outcome, elapsed_ms, note, replayed, .. } => {
+        EventKind::CallFinished { outcome, labels, elapsed_ms, note, replayed, .. } => {
             let note =
                 note.as_deref().map(|note| format!("; {}", with_value("", note, "").trim_start())).unwrap_or_default();
             let how = if *replayed { "replayed".to_owned() } else { format!("{elapsed_ms} ms") };
-            let after = format!(" ({how}{note})");
+            let after = format!(" ({how}{note}){}", labels.remark());
             Some(match outcome {
                 Outcome::Result(value) => with_value(&format!("← {name}"), &text(&value.value()), &after),
                 Outcome::Error(error) => with_value(&format!("✗ {name}"), error, &after),
@@ -50,9 +50,32 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::Hybrid { tool, answer: CodeAnswer::Answered, .. } => {
             Some(format!("  {} answers for {name}", one_line(tool)))
         }
+        EventKind::Hybrid { tool, answer: CodeAnswer::Compared, .. } => {
+            Some(format!("  {} is compared with {name}", one_line(tool)))
+        }
+        EventKind::Hybrid { tool, answer: CodeAnswer::Stopped, reason } => {
+            let what = format!("! {} stopped after a call with an effect, so {name} fails:", one_line(tool));
+            Some(with_value(&what, reason.as_deref().unwrap_or_default(), ""))
+        }
+        EventKind::Guarantee { tool, reason: Some(reason), .. } => {
+            Some(with_value(&format!("! {name} answers in place of {}:", one_line(tool)), reason, ""))
+        }
+        EventKind::Guarantee { tool, holds, bound, comparisons, disagreements, .. } => {
+            let (word, percent) = (if *holds { "holds" } else { "does not hold" }, bound * 100.0);
+            Some(format!(
+                "! the guarantee of {} for {name} {word}: {disagreements} of {comparisons} comparisons disagree, so at most {percent:.1} %",
+                one_line(tool)
+            ))
+        }
         EventKind::Hybrid { tool, reason, .. } => {
             let what = format!("  {} does not answer for {name}:", one_line(tool));
             Some(with_value(&what, reason.as_deref().unwrap_or_default(), ""))
+        }
+        EventKind::Scored { evaluator, result, score, reasons, again } => {
+            let score = score.map_or_else(|| "no score".to_owned(), |score| format!("the score {score}"));
+            let again = if *again { ", which goes back" } else { "" };
+            let what = format!("  {} gives result {result} of {name} {score}{again}:", one_line(evaluator));
+            Some(with_value(&what, &reasons.join("; "), ""))
         }
         EventKind::Guarded { guard, hook, action, reason } => {
             let what = |did| format!("  {} {did} the {} of {name}", one_line(guard), hook.as_str());
@@ -60,6 +83,10 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
                 GuardAction::Changed => what("changed"),
                 GuardAction::Refused => with_value(&(what("refused") + ":"), reason.as_deref().unwrap_or_default(), ""),
             })
+        }
+        EventKind::Endorsed { value, reason } => {
+            let what = with_value(&format!("  {name} endorses"), &value.to_string(), ":");
+            Some(with_value(&what, reason, ""))
         }
         EventKind::UserMessage { text, .. } => Some(with_value(&format!("  {name} gets a message:"), text, "")),
         EventKind::ModelRequest { model, turn, .. } => {

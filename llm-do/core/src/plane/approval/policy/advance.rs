@@ -66,9 +66,13 @@ fn approved(rules: &BTreeMap<Arc<str>, Rule>) -> impl Iterator<Item = &Arc<str>>
 
 impl fmt::Display for CallRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "calls of `{}`", self.tool)?;
+        if let Some(caller) = &self.caller {
+            write!(f, " by `{caller}`")?;
+        }
         match &self.calls {
-            MatchedCalls::Arguments(arguments) => write!(f, "calls of `{}` with {arguments}", self.tool),
-            MatchedCalls::Condition(condition) => write!(f, "calls of `{}` that match {condition}", self.tool),
+            MatchedCalls::Arguments(arguments) => write!(f, " with {arguments}"),
+            MatchedCalls::Condition(condition) => write!(f, " that match {condition}"),
         }
     }
 }

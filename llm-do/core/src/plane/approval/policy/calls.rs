@@ -22,6 +22,8 @@ use crate::plane::registry::{Prepared, Registered, Registry};
 #[serde(try_from = "WrittenCall", into = "WrittenCall")]
 pub(crate) struct CallRule {
     pub(crate) tool: Arc<str>,
+    /// The caller whose calls the rule is for; `None` for all callers.
+    pub(super) caller: Option<Arc<str>>,
     pub(super) calls: MatchedCalls,
     pub(crate) rule: Rule,
     /// The file and the line, if the rule is from a file.
@@ -43,6 +45,8 @@ pub(super) enum MatchedCalls {
 struct WrittenCall {
     tool: Arc<str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    caller: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     when: Option<Value>,
@@ -53,7 +57,7 @@ impl TryFrom<WrittenCall> for CallRule {
     type Error = &'static str;
 
     fn try_from(written: WrittenCall) -> Result<Self, Self::Error> {
-        let WrittenCall { tool, arguments, when, rule } = written;
+        let WrittenCall { tool, caller, arguments, when, rule } = written;
         let calls = match (arguments, when) {
             (Some(arguments), None) => MatchedCalls::Arguments(arguments),
             (None, Some(schema)) => MatchedCalls::Condition(Condition::new(schema)),
@@ -62,18 +66,18 @@ impl TryFrom<WrittenCall> for CallRule {
                 return Err("missing `arguments` or `when`; a rule for all calls of a tool stands in `tools`");
             }
         };
-        Ok(Self { tool, calls, rule, place: None })
+        Ok(Self { tool, caller, calls, rule, place: None })
     }
 }
 
 impl From<CallRule> for WrittenCall {
     fn from(call: CallRule) -> Self {
-        let CallRule { tool, calls, rule, place: _ } = call;
+        let CallRule { tool, caller, calls, rule, place: _ } = call;
         let (arguments, when) = match calls {
             MatchedCalls::Arguments(arguments) => (Some(arguments), None),
             MatchedCalls::Condition(condition) => (None, Some(condition.into_schema())),
         };
-        Self { tool, arguments, when, rule }
+        Self { tool, caller, arguments, when, rule }
     }
 }
 
@@ -108,6 +112,7 @@ impl CallRule {
     pub(in super::super) fn matches(&self, tool: &Registered, request: &ApprovalRequest) -> bool {
         let given = &request.arguments;
         self.is_of(tool)
+            && self.caller.as_ref().is_none_or(|caller| *caller == request.caller)
             && match &self.calls {
                 MatchedCalls::Condition(condition) => condition.holds(tool, request, self.is_approval()),
                 MatchedCalls::Arguments(_) if !request.is_shown_in_full() => false,
@@ -178,7 +183,7 @@ impl Policy {
     /// error; a rule that approves has no effect, which is one of the [warnings](crate::session::runtime::Runtime::warnings).
     #[must_use]
     pub fn call(self, tool: impl Into<Arc<str>>, arguments: Value, rule: Rule) -> Self {
-        self.with_call(tool.into(), MatchedCalls::Arguments(arguments), rule)
+        self.with_call(tool.into(), None, MatchedCalls::Arguments(arguments), rule)
     }
 
     /// Sets the rule for calls of a tool whose arguments follow a JSON Schema, before the rule for the tool. Default: none.
@@ -201,11 +206,38 @@ impl Policy {
     /// ```
     #[must_use]
     pub fn when(self, tool: impl Into<Arc<str>>, schema: Value, rule: Rule) -> Self {
-        self.with_call(tool.into(), MatchedCalls::Condition(Condition::new(schema)), rule)
+        self.with_call(tool.into(), None, MatchedCalls::Condition(Condition::new(schema)), rule)
     }
 
-    fn with_call(mut self, tool: Arc<str>, calls: MatchedCalls, rule: Rule) -> Self {
-        self.calls.push(CallRule { tool, calls, rule, place: None });
+    /// Sets the rule for the calls of a tool by one caller, if their arguments follow a JSON Schema, like [`when`](Self::when). Default:
+    /// none.
+    ///
+    /// `caller` is the registered name of the tool, worker or entry that makes the call; the caller of a root call is the item itself.
+    /// In a file, a rule for calls has it as `caller`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::approval::{Policy, Rule};
+    /// use llm_do::json;
+    ///
+    /// let small = json!({ "properties": { "cents": { "maximum": 500 } } });
+    /// let policy = Policy::new().when_called_by("support", "refund", small, Rule::PreApproved);
+    /// # _ = policy;
+    /// ```
+    #[must_use]
+    pub fn when_called_by(
+        self,
+        caller: impl Into<Arc<str>>,
+        tool: impl Into<Arc<str>>,
+        schema: Value,
+        rule: Rule,
+    ) -> Self {
+        self.with_call(tool.into(), Some(caller.into()), MatchedCalls::Condition(Condition::new(schema)), rule)
+    }
+
+    fn with_call(mut self, tool: Arc<str>, caller: Option<Arc<str>>, calls: MatchedCalls, rule: Rule) -> Self {
+        self.calls.push(CallRule { tool, caller, calls, rule, place: None });
         self
     }
 
@@ -279,8 +311,17 @@ impl Policy {
             let text = format!("a rule approves nothing, and is ignored: {fault}{hint}");
             Some(placed(call.place.as_deref(), text))
         });
-        ignored.chain(calls().flat_map(|call| undeclared(call, registry))).collect()
+        let others =
+            calls().flat_map(|call| undeclared(call, registry).into_iter().chain(unknown_caller(call, registry)));
+        ignored.chain(others).collect()
     }
+}
+
+/// Returns a warning if the program has no item with the name of the caller. Workers that are made at run time have other names.
+fn unknown_caller(call: &CallRule, registry: &Registry) -> Option<String> {
+    let caller = call.caller.as_ref().filter(|caller| registry.get(caller).is_none() && !registry.lacks(caller))?;
+    let hint = did_you_mean(caller, registry.iter().map(|item| item.name()));
+    Some(placed(call.place.as_deref(), format!("a rule may match no call: unknown caller `{caller}`{hint}")))
 }
 
 /// Returns a warning for each argument of a rule that the schema of its tool neither declares nor refuses.

@@ -104,7 +104,7 @@ fn with_required(schema: &Value) -> Cow<'_, Value> {
 
 /// Returns arguments with the defaults of a schema, since tools that decode JSON themselves receive the given
 /// arguments.
-fn with_defaults<'a>(arguments: &'a Value, schema: &Value) -> Cow<'a, Value> {
+pub(crate) fn with_defaults<'a>(arguments: &'a Value, schema: &Value) -> Cow<'a, Value> {
     let (Some(given), Some(properties)) = (arguments.as_object(), schema["properties"].as_object()) else {
         return Cow::Borrowed(arguments);
     };

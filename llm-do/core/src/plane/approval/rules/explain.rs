@@ -99,7 +99,7 @@ fn text_of(source: &RuleSource, tool: &Registered) -> String {
     let name = tool.name();
     match source {
         RuleSource::Function => "the function of the policy".to_owned(),
-        RuleSource::Flow => "an untrusted value steers the call, by `flow` of the policy".to_owned(),
+        RuleSource::Flow(reason) => format!("{}, by `flow` of the policy", reason.text()),
         RuleSource::PolicyTool => format!("the policy, for `{name}`"),
         RuleSource::PolicyWorker => format!("the policy, for the worker `{name}`"),
         RuleSource::PolicyToolset(toolset) => format!("the policy, for the toolset `{toolset}`"),

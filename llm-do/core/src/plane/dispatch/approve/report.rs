@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::observe::event::{EventKind, RuleSource};
+use crate::observe::event::{DecidedBy, EventKind, RuleSource};
 use crate::plane::approval::{Approval, ApprovalRequest, RefusedEdit, SubmittedRequest};
 use crate::plane::context::CallContext;
 use crate::plane::registry::Prepared;
@@ -82,5 +82,11 @@ pub(in crate::plane::dispatch) fn emit_decision(
     approval: &Approval,
     is_replayed: bool,
 ) {
+    if approval.by == DecidedBy::Reviewer
+        && let Some(reason) = approval.denial_reason()
+    {
+        // A model wrote it that has read the arguments.
+        ctx.note_reason(reason);
+    }
     ctx.emit(|| approval.event(rule.clone(), is_replayed));
 }

@@ -29,7 +29,7 @@ impl Run {
         set_caller(ctx, &mut request);
         // What would run, where a type writes its value differently.
         let arguments = request.given.as_ref().unwrap_or(&request.arguments);
-        request.origins = ctx.origins(arguments, tool.parameters());
+        request.origins = ctx.origins(arguments, tool.parameters(), self.id_toolsets(tool));
         Ok(request)
     }
 

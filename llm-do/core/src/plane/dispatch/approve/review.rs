@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::super::Run;
 use super::approval_step;
-use crate::observe::event::{Caller, Label};
+use crate::observe::event::Caller;
 use crate::observe::journal::{REVIEW, StepKind, StepSpec};
 use crate::plane::approval::{Approval, ApprovalRequest, OpenReview, Reviewer};
 use crate::plane::context::{CallContext, CallFrame, Host};
+use crate::plane::origin::WrittenCode;
 
 /// Returns what opens the context of a review of the call of `ctx`, in the runtime that has the reviewer.
 ///
@@ -60,11 +61,11 @@ impl ReviewPlace {
             is_unobserved: !self.run.events.is_observed,
             ..CallFrame::new(self.call, Arc::clone(&self.name), Caller::Code)
         };
-        if self.run.approvals().has_flow() {
+        if self.run.has_flow {
             // What is asked there is made of the call, which may be an attacker's.
-            let notes = &frame.extras_or_default().origins;
-            notes.set_model_code();
-            notes.join(Label::Untrusted);
+            let (notes, labels) = (&frame.extras_or_default().origins, self.run.approvals().unknown_labels());
+            notes.set_code(WrittenCode::of_model());
+            notes.join(labels);
         }
         if let Some(mut step) = step {
             // Without a parent, the steps of the review do not show that the call itself began.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::base::error::{CallError, ErrorTypes, Failure, TextOnly, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{self, Label};
+use crate::observe::event::{self, Labels};
 use crate::observe::journal::{digest, too_deep};
 use crate::plane::conversation::ThreadChange;
 use crate::plane::dispatch::StoredWorker;
@@ -44,9 +44,15 @@ pub(super) struct CallRecord {
     /// The calls whose results it had read, each in one line, so that a replay knows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) read: Vec<Arc<str>>,
-    /// The join of what it had read.
-    #[serde(default, skip_serializing_if = "Label::is_trusted")]
-    pub(super) label: Label,
+    /// The join of what it had read, if values were labelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) labels: Option<Labels>,
+    /// The labels of its result, if it returned less than it had read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) returned: Option<Labels>,
+    /// The tools whose calls in it may have changed something, in a hybrid, so that the worker does not repeat them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) acted: Vec<Arc<str>>,
 }
 
 /// The nesting depth of a result inside its record.
@@ -104,15 +110,35 @@ impl CallRecord {
         // Only the causes of a failure are retried.
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());
-        let (approved, threads, read) = (Vec::new(), Vec::new(), Vec::new());
-        let (ran_code, label) = (None, Label::Trusted);
-        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code, read, label }
+        let (approved, threads, read, acted) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (usage, ran_code, labels, returned) = (None, None, None, None);
+        Self {
+            outcome,
+            causes,
+            usage,
+            created_workers,
+            user_messages,
+            approved,
+            threads,
+            ran_code,
+            read,
+            labels,
+            returned,
+            acted,
+        }
     }
 }
 
 /// Returns a digest of a root call's record; it distinguishes the effects that follow different records.
 pub(super) fn digest_of(record: &CallRecord) -> String {
     digest(&serde_json::to_value(record).unwrap_or_default())
+}
+
+/// Returns the record of a call without its effects on the session: only its result or its error. `None` if it is not one.
+#[cfg(feature = "script")]
+pub(crate) fn recorded_outcome_only(value: Value) -> Option<Value> {
+    let record: CallRecord = serde_json::from_value(value).ok()?;
+    serde_json::to_value(CallRecord::new(record.outcome, Vec::new())).ok()
 }
 
 /// Returns the outcome of a recorded call of `tool`: the value of a [`Call`](StepKind::Call) or [`Result`](StepKind::Result) step.

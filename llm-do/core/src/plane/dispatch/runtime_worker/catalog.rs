@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file::{self, WriteOutcome};
 use crate::base::mutex::IgnorePoison;
+use crate::observe::event::Labels;
 use crate::plane::registry::Registered;
 
 /// The workers created in a run, or in the runs of a chat.
@@ -33,6 +34,9 @@ pub(crate) struct StoredWorker {
     /// The number of replacements.
     #[serde(default)]
     pub(super) revision: u32,
+    /// The labels of what it was made from, if values were labelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) labels: Option<Labels>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +66,12 @@ impl CreatedWorkers {
 
     pub(super) fn get(&self, name: &str) -> Option<CreatedWorker> {
         self.lock().get(name).cloned()
+    }
+
+    /// Returns the labels of what a worker was made from, `Some(None)` if they are not known; `None` for an item that no model created.
+    pub(in crate::plane::dispatch) fn labels_of(&self, worker: &Registered) -> Option<Option<Labels>> {
+        let is_created = worker.place.is_none();
+        is_created.then(|| self.lock().get(worker.name()).map(|created| created.stored.labels)).flatten()
     }
 
     /// Returns all workers, sorted by name.
@@ -210,7 +220,8 @@ mod tests {
     fn worker(name: &str, by: &str) -> CreatedWorker {
         let spec = WorkerSpec::new(name, "Help.");
         let worker = Some(Arc::new(Registered::from_spec(&spec, Origin::Session)));
-        let stored = StoredWorker { file: spec.to_worker_file(), maker: Some("lead".into()), revision: 0 };
+        let stored =
+            StoredWorker { file: spec.to_worker_file(), maker: Some("lead".into()), revision: 0, labels: None };
         CreatedWorker { name: name.into(), worker, stored, by: by.into() }
     }
 

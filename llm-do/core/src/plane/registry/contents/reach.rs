@@ -32,14 +32,14 @@ impl Contents {
     /// Returns the names in an item's declaration that the program adds.
     fn declared_by(&self, name: &str) -> impl Iterator<Item = String> {
         let workers = self.workers.iter().filter(move |(spec, _)| spec.name() == name);
-        let workers = workers.flat_map(|(spec, _)| spec.toolsets.iter().chain(spec.compared_with()).cloned());
-        let first = self.hybrids.iter().filter(move |(worker, _)| worker == name).map(|(_, tool)| tool.clone());
+        let workers = workers.flat_map(|(spec, _)| spec.toolsets.iter().chain(spec.further_tools()).cloned());
+        let implied = self.implied.iter().filter(move |(worker, _)| worker == name).map(|(_, tool)| tool.clone());
         let tools = self.tools.iter().filter(move |(tool, _)| tool.name == name);
         let tools = tools.flat_map(|(tool, _)| tool.toolsets.iter().flatten().cloned());
         let groups = self.groups.iter().filter(move |group| *group.name == *name);
         let groups = groups.flat_map(|group| group.tools.iter().map(ToString::to_string));
         let aliases = self.aliases.iter().filter(move |(alias, _)| alias.name == name);
         let aliases = aliases.map(|(alias, _)| alias.target.clone());
-        workers.chain(first).chain(tools).chain(groups).chain(aliases)
+        workers.chain(implied).chain(tools).chain(groups).chain(aliases)
     }
 }

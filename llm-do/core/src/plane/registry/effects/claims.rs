@@ -8,16 +8,16 @@ use super::derived::{callees, least_of_worker};
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
 
-/// Returns the fault of an item that declares a weaker effect than one of its tools has; `hybrids` are workers, each
-/// with the tool that answers first. With `adds_tools`, the settings of the session add tools of the provider.
+/// Returns the fault of an item that declares a weaker effect than one of its tools has; `implied` are workers, each
+/// with a tool that it calls without declaring it. With `adds_tools`, the settings of the session add tools of the provider.
 pub(in crate::plane::registry) fn fault(
     item: &Registered,
     items: &BTreeMap<Arc<str>, Arc<Registered>>,
-    hybrids: &[(String, String)],
+    implied: &[(String, String)],
     adds_tools: bool,
 ) -> Option<String> {
     let stated = item.checked_effect()?;
-    let tools = callees(item, hybrids).filter_map(|tool| items.get(tool));
+    let tools = callees(item, implied).filter_map(|tool| items.get(tool));
     let stronger = tools.filter(|tool| tool.effect().severity() > stated.severity());
     // Of several with the strongest effect, the first by name.
     let strongest = stronger.min_by(|one, other| {

@@ -17,18 +17,18 @@ const FIELDS_OF_TOOLS: [&str; 2] = ["tools", "mcp_servers"];
 /// Computes the effects of items that may call each other.
 struct Effects<'a> {
     items: &'a Items,
-    /// Workers, each with the tool that answers first.
-    hybrids: &'a [(String, String)],
+    /// Workers, each with a tool that it calls without declaring it.
+    implied: &'a [(String, String)],
     /// The derived effects so far.
     derived: BTreeMap<Arc<str>, Effect>,
 }
 
 /// Sets the effect of each worker, and of each script without its own effect, to the combined effects of its tools;
-/// `hybrids` are workers, each with the tool that answers first. With `adds_tools`, the settings of the session add tools of the
+/// `implied` are workers, each with a tool that it calls without declaring it. With `adds_tools`, the settings of the session add tools of the
 /// provider to the requests of each worker.
-pub(in crate::plane::registry) fn derive(items: &mut Items, hybrids: &[(String, String)], adds_tools: bool) {
+pub(in crate::plane::registry) fn derive(items: &mut Items, implied: &[(String, String)], adds_tools: bool) {
     let least = items.values().filter_map(|item| Some((Arc::clone(&item.name), item.least_effect(adds_tools)?)));
-    let mut effects = Effects { items, hybrids, derived: least.collect() };
+    let mut effects = Effects { items, implied, derived: least.collect() };
     effects.add_callees();
     for (name, effect) in effects.derived {
         if let Some(item) = items.get_mut(&name).and_then(Arc::get_mut) {
@@ -39,7 +39,7 @@ pub(in crate::plane::registry) fn derive(items: &mut Items, hybrids: &[(String, 
 
 /// Returns the effect of an item that is not among `items`, whose effects are known.
 pub(in crate::plane::registry) fn of_item(item: &Registered, items: &Items, adds_tools: bool) -> Effect {
-    let effects = Effects { items, hybrids: &[], derived: BTreeMap::new() };
+    let effects = Effects { items, implied: &[], derived: BTreeMap::new() };
     item.least_effect(adds_tools).map_or(item.effect, |least| effects.with_callees(item, least))
 }
 
@@ -63,7 +63,7 @@ impl Effects<'_> {
     fn with_callees(&self, item: &Registered, own: Effect) -> Effect {
         // The callees of an item without a declaration are unknown.
         let unknown = item.declared.is_none().then_some(Effect::Undeclared);
-        let effects = callees(item, self.hybrids).filter_map(|tool| self.effect_of(tool));
+        let effects = callees(item, self.implied).filter_map(|tool| self.effect_of(tool));
         effects.chain(unknown).fold(own, Effect::union)
     }
 
@@ -72,10 +72,13 @@ impl Effects<'_> {
     }
 }
 
-/// Returns the callees of an item: its declared tools, and the tool that answers first.
-pub(super) fn callees<'a>(item: &'a Registered, hybrids: &'a [(String, String)]) -> impl Iterator<Item = &'a str> {
+/// Returns the callees of an item: its declared tools, the tool that answers first, and its evaluator.
+pub(in crate::plane::registry) fn callees<'a>(
+    item: &'a Registered,
+    implied: &'a [(String, String)],
+) -> impl Iterator<Item = &'a str> {
     let declared = item.declared.iter().flat_map(|declared| declared.iter()).map(|tool| &*tool.tool);
-    declared.chain(hybrids.iter().filter(move |(worker, _)| *worker == *item.name).map(|(_, tool)| tool.as_str()))
+    declared.chain(implied.iter().filter(move |(worker, _)| *worker == *item.name).map(|(_, tool)| tool.as_str()))
 }
 
 impl Registered {

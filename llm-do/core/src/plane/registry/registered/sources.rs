@@ -130,6 +130,9 @@ impl Registered {
             unwritten: OnceLock::new(),
             may_skip_fields: OnceLock::new(),
             reads_text: OnceLock::new(),
+            known_output: OnceLock::new(),
+            data_arguments: OnceLock::new(),
+            is_untrusted: OnceLock::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Checks code before it runs: its size, its syntax, its types, and where it calls tools.
 
+use std::collections::BTreeSet;
+
 use monty_types::MontyException;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Stmt};
@@ -8,7 +10,7 @@ use super::super::fault::{Faults, at};
 use super::super::names::Callees;
 use super::super::parse::parse;
 use super::super::stubs::Stubs;
-use super::super::{checker, classes, nested_calls, outside, program, read};
+use super::super::{checker, classes, literals, nested_calls, outside, program, read};
 
 /// The name of the code in faults.
 pub(super) const FILE: &str = "code";
@@ -20,6 +22,8 @@ pub(super) struct Checked {
     pub(super) program: String,
     /// Whether it awaits its calls.
     pub(super) is_async: bool,
+    /// The texts that it contains.
+    pub(super) literals: BTreeSet<String>,
 }
 
 /// The code that ran before, for the checker.
@@ -64,7 +68,10 @@ pub(super) fn check(code: &str, before: &Before, callees: &Callees) -> Result<Ch
     let is_wrong = |fault: &String| is_async && before.has_plain && fault.contains("CoroutineType");
     found.extend(of_types.into_iter().filter(|fault| !is_wrong(fault)));
     found.extend(nested_calls::faults(FILE, code, callees));
-    if found.is_empty() { Ok(Checked { program: program::runnable(code, body, &dicts), is_async }) } else { Err(found) }
+    if !found.is_empty() {
+        return Err(found);
+    }
+    Ok(Checked { program: program::runnable(code, body, &dicts), is_async, literals: literals::of_body(body) })
 }
 
 /// Returns whether code has `await` or a coroutine: its tools are then coroutines too.

@@ -108,7 +108,10 @@ impl Process {
         loop {
             let Request::Run(code) = read(&mut self.input)? else { return None };
             let end = match check(&code, &self.before, &self.callees) {
-                Ok(checked) => self.execute(&code, &checked)?,
+                Ok(mut checked) => {
+                    self.reply(&Reply::Literals(std::mem::take(&mut checked.literals)))?;
+                    self.execute(&code, &checked)?
+                }
                 Err(faults) => End::Refused(faults.join("\n")),
             };
             let printed = std::mem::take(&mut self.printed);

@@ -1,5 +1,6 @@
 //! The messages between the application and its interpreter process: one JSON value per line.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use crate::plane::script::Script;
 /// The environment variable that makes a process the interpreter of another process.
 pub(super) const VARIABLE: &str = "LLM_DO_INTERPRETER";
 /// The first line that the interpreter process writes.
-pub(super) const READY: &str = "\"llm-do interpreter 4\"";
+pub(super) const READY: &str = "\"llm-do interpreter 5\"";
 
 /// A tool, in the form for the interpreter.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -88,6 +89,8 @@ impl From<&Script> for ScriptData {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
+    /// The texts in the code that is about to run.
+    Literals(BTreeSet<String>),
     /// The names and arguments of the calls whose answers it waits for.
     Calls(Vec<(Arc<str>, Value)>),
     /// The script, or its faults.

@@ -15,6 +15,7 @@ use super::protocol::{End, Reply, Request, ScriptData, ToolData};
 use crate::base::error::{BoxError, CallError};
 use crate::declare::schema::CheckedSchema;
 use crate::plane::context::CallContext;
+use crate::plane::origin::WrittenCode;
 
 /// The maximum number of times that a limit ends the process; then the script does not run any more.
 const MAX_ENDS: u32 = 2;
@@ -91,6 +92,10 @@ impl ScriptProcess {
             Some(process) => process,
             None => self.start().await?,
         };
+        if ctx.has_flow() {
+            // A model wrote it, perhaps from what anyone wrote.
+            ctx.origin_notes().set_code(WrittenCode::of_model());
+        }
         let mut made = Vec::new();
         match call(&mut process, ctx, arguments, &mut made).await {
             Ok((printed, end)) => {
@@ -167,7 +172,7 @@ async fn call(
                 let answers = answers(ctx, waiting, made).await.map_err(Stopped::Call)?;
                 process.send(&Request::Answers(answers)).await.map_err(Stopped::Process)?;
             }
-            Reply::Script(_) | Reply::Linked(_) | Reply::Types(_) => {
+            Reply::Literals(_) | Reply::Script(_) | Reply::Linked(_) | Reply::Types(_) => {
                 return Err(Stopped::Process(UNEXPECTED.to_owned()));
             }
         }

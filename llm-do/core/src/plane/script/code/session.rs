@@ -13,9 +13,12 @@ use super::super::names::{Callees, ScriptCallee};
 use super::instructions::rules;
 use super::process::Process;
 use super::protocol::{End, Reply, Request, ToolData};
+use super::reader::Reader;
 use super::shown::{MAX_SHOWN, clipped_to};
 use crate::base::error::{BoxError, CallError};
+use crate::observe::event::Labels;
 use crate::plane::context::CallContext;
+use crate::plane::origin::{RepeatedCall, WrittenCode};
 
 /// The maximum number of calls of failed code that are listed, and the size of each.
 const MAX_LISTED: usize = 20;
@@ -40,6 +43,9 @@ struct Ran {
     code: String,
     /// The answers to its calls, one list for each time that it waited.
     answers: Vec<Vec<CallAnswer>>,
+    /// The labels of the code, if values were labelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    labels: Option<Labels>,
 }
 
 impl CodeTool {
@@ -57,7 +63,8 @@ impl CodeTool {
     /// Runs code as the call of `ctx`, whose caller is the worker.
     pub(crate) async fn run(&self, ctx: &CallContext, code: &str) -> Result<Value, BoxError> {
         let own = Arc::new(Session::default());
-        ctx.origin_notes().set_model_code();
+        // So far, it has only its arguments: the code, which is made of all that its writer had read.
+        let written = ctx.labels_to_keep();
         let session = match ctx.caller() {
             Some(worker) => Arc::clone(worker.frame().extras_or_default().code.session.get_or_init(|| own))
                 .downcast::<Session>()
@@ -74,23 +81,30 @@ impl CodeTool {
             Some(running) => running,
             None => CodeProcess::start(&self.tools).await?,
         };
-        let mut calls = SessionCalls { ctx, read_only: &self.read_only, made: Vec::new(), answers: Vec::new() };
-        let ended = match running.repeat(replayed).await {
+        let earlier = take_over(ctx);
+        let (made, answers) = (Vec::new(), Vec::new());
+        let mut calls = SessionCalls { ctx, read_only: &self.read_only, made, answers, written, earlier };
+        let ended = match running.repeat(replayed, &mut calls).await {
             Ok(()) => running.run(code, &mut calls).await,
             Err(stopped) => Err(stopped),
         };
         let SessionCalls { made, answers, .. } = calls;
+        hold(ctx);
         match ended {
             Ok((printed, end)) => {
                 *process = Some(running);
                 printed.lines().for_each(|line| ctx.progress(line));
-                keep_for_journal(ctx, code, answers, &end)?;
-                shown(&printed, end, &made)
+                keep_for_journal(ctx, Ran { code: code.to_owned(), answers, labels: written }, &end)?;
+                match Reader::of(ctx) {
+                    Some(reader) => reader.shown(&printed, end, &made),
+                    None => shown(&printed, end, &made),
+                }
             }
             Err(Stopped::Call(error)) => Err(error.into()),
             Err(Stopped::Process(reason)) => {
                 let names = if is_first { "" } else { " and its variables are gone" };
-                let text = format!("the code was ended: {reason}{names}; do less at a time{}", listed(&made));
+                let made = Reader::of(ctx).map_or_else(|| listed(&made), |reader| reader.listed(&made));
+                let text = format!("the code was ended: {reason}{names}; do less at a time{made}");
                 Err(ScriptError::new(text).into())
             }
         }
@@ -105,19 +119,35 @@ fn replayed_code(ctx: &CallContext) -> Vec<Ran> {
     replayed.iter().filter_map(|ran| serde_json::from_str(ran).ok()).collect()
 }
 
+/// Notes what the code of earlier calls of the worker has left in its variables; returns that code.
+fn take_over(ctx: &CallContext) -> WrittenCode {
+    let held = ctx.caller().and_then(|worker| worker.frame().extras()?.code.held.get());
+    let Some(held) = held else { return WrittenCode::of_model() };
+    ctx.origin_notes().take_over(&held);
+    held.code().map_or_else(WrittenCode::of_model, |code| WrittenCode::clone(code))
+}
+
+/// Keeps what the code has read for the code that follows: its variables hold it.
+fn hold(ctx: &CallContext) {
+    if let Some(worker) = ctx.caller().filter(|_| ctx.tracks_origins()) {
+        *worker.frame().extras_or_default().code.held.get_or_default() = ctx.origin_notes().hold();
+    }
+}
+
 /// Stores code that ran, with the answers to its calls, for the journal's record of the call.
-fn keep_for_journal(ctx: &CallContext, code: &str, answers: Vec<Vec<CallAnswer>>, end: &End) -> Result<(), BoxError> {
+fn keep_for_journal(ctx: &CallContext, ran: Ran, end: &End) -> Result<(), BoxError> {
     if ctx.journal().is_none() || matches!(end, End::Refused(_)) {
         return Ok(());
     }
-    let ran = serde_json::to_string(&Ran { code: code.to_owned(), answers })?;
+    let ran = serde_json::to_string(&ran)?;
     // Set only once, since a call runs one piece of code.
     _ = ctx.frame().extras_or_default().effects.ran_code.set(ran);
     Ok(())
 }
 
 /// A call that code made, as shown to its model.
-struct Made {
+pub(super) struct Made {
+    pub(super) tool: Arc<str>,
     call: String,
     result: String,
 }
@@ -128,9 +158,43 @@ struct SessionCalls<'a> {
     read_only: &'a BTreeSet<Arc<str>>,
     made: Vec<Made>,
     answers: Vec<Vec<CallAnswer>>,
+    /// The labels of the code, if values are labelled.
+    written: Option<Labels>,
+    /// The code that ran before.
+    earlier: WrittenCode,
 }
 
 impl SessionCalls<'_> {
+    /// Notes the texts of the code that is about to run.
+    fn begin(&self, literals: BTreeSet<String>) {
+        let code = WrittenCode::of_model();
+        let code = match self.written {
+            Some(labels) => code.with_literals(literals, labels).after(&self.earlier),
+            None => code,
+        };
+        self.ctx.origin_notes().set_code(code);
+    }
+
+    /// Notes the texts of code that ran in another process, which had these labels.
+    fn begin_earlier(&mut self, literals: BTreeSet<String>, labels: Option<Labels>) {
+        let Some(labels) = labels else { return };
+        let code = WrittenCode::of_model().with_literals(literals, labels);
+        self.earlier = code.after(&self.earlier);
+    }
+
+    /// Notes calls that code made in another process.
+    fn repeat(&self, calls: &[(Arc<str>, Value)], answers: &[CallAnswer]) {
+        if !self.ctx.has_flow() {
+            return;
+        }
+        let (code, worst) = (Arc::new(self.earlier.clone()), self.ctx.origin_notes().labels());
+        for ((shown, arguments), answer) in calls.iter().zip(answers) {
+            let CallAnswer::Value(result) = answer else { continue };
+            let call = RepeatedCall { shown, arguments, result, code: &code, worst };
+            self.ctx.host().note_repeated(&self.ctx.declaring(), &call);
+        }
+    }
+
     /// Makes calls that the code waits for together. An error that ends the run is returned.
     async fn make(&mut self, calls: Vec<(Arc<str>, Value)>) -> Result<Vec<CallAnswer>, CallError> {
         let call = |(shown, arguments)| {
@@ -140,7 +204,9 @@ impl SessionCalls<'_> {
         let calls: Vec<_> = calls.into_iter().map(call).collect();
         let texts: Vec<_> = calls
             .iter()
-            .map(|Call { shown, arguments, .. }| format!("{shown}({})", clipped(&arguments.to_string())))
+            .map(|Call { shown, arguments, .. }| {
+                (Arc::clone(shown), format!("{shown}({})", clipped(&arguments.to_string())))
+            })
             .collect();
         let mut raised = Vec::new();
         let answers = calls::make(self.ctx, calls, &mut raised).await?;
@@ -148,12 +214,12 @@ impl SessionCalls<'_> {
         if let Some(stopped) = raised.into_iter().find(CallError::is_stopped) {
             return Err(stopped);
         }
-        for (call, answer) in texts.into_iter().zip(&answers) {
+        for ((tool, call), answer) in texts.into_iter().zip(&answers) {
             let result = match answer {
                 CallAnswer::Value(value) => value.to_string(),
                 CallAnswer::Exception(kind, text) => format!("{kind}: {text}"),
             };
-            self.made.push(Made { call, result: clipped(&result) });
+            self.made.push(Made { tool, call, result: clipped(&result) });
         }
         self.answers.push(answers.clone());
         Ok(answers)
@@ -184,6 +250,7 @@ impl CodeProcess {
         loop {
             match self.next().await? {
                 Reply::Ended { printed, end } => return Ok((printed, end)),
+                Reply::Literals(literals) => calls.begin(literals),
                 Reply::Calls(waiting) => {
                     let answers = calls.make(waiting).await.map_err(Stopped::Call)?;
                     self.send(&Request::Answers(answers)).await?;
@@ -194,13 +261,22 @@ impl CodeProcess {
     }
 
     /// Repeats code that ran in another process, with the answers that its calls had there.
-    async fn repeat(&mut self, replayed: Vec<Ran>) -> Result<(), Stopped> {
-        for Ran { code, answers } in replayed {
+    async fn repeat(&mut self, replayed: Vec<Ran>, calls: &mut SessionCalls<'_>) -> Result<(), Stopped> {
+        for Ran { code, answers, labels } in replayed {
             self.send(&Request::Run(code)).await?;
             let mut answers = answers.into_iter();
-            while let Reply::Calls(_) = self.next().await? {
-                let other = || Stopped::Process("the code before it, which ran again, made other calls".to_owned());
-                self.send(&Request::Answers(answers.next().ok_or_else(other)?)).await?;
+            loop {
+                match self.next().await? {
+                    Reply::Literals(literals) => calls.begin_earlier(literals, labels),
+                    Reply::Calls(waiting) => {
+                        let other =
+                            || Stopped::Process("the code before it, which ran again, made other calls".to_owned());
+                        let answers = answers.next().ok_or_else(other)?;
+                        calls.repeat(&waiting, &answers);
+                        self.send(&Request::Answers(answers)).await?;
+                    }
+                    _ => break,
+                }
             }
         }
         Ok(())

@@ -89,6 +89,11 @@ impl Failures {
         })
     }
 
+    /// Forgets the invalid outputs, after a valid one.
+    pub(super) fn forget_output(&mut self) {
+        self.0.remove(OUTPUT_TOOL);
+    }
+
     /// Counts one failure of a tool with these arguments; returns the reason to give up if there were more than `retries`.
     fn add_equal(&mut self, tool: &str, arguments: String, reason: &str, retries: u32) -> Option<String> {
         let failures = self.0.entry(tool.to_owned()).or_default();

@@ -95,11 +95,11 @@ fn an_interrupted_answer_is_continued_if_its_message_was_lost() {
     let mut turns = new();
     let text = ResponsePart::Text { text: "Half".to_owned() };
     assert_eq!(turns.handle_response(interrupted(vec![text]), &output()), None);
-    turns.join(&[]);
+    turns.join(&[], false);
     assert!(matches!(turns.step(), Step::Request(messages) if messages[2] == Message::user(CONTINUE)));
 
     let mut turns = new();
     assert_eq!(turns.handle_response(interrupted(Vec::new()), &output()), None);
-    turns.join(&[]);
+    turns.join(&[], false);
     assert!(matches!(turns.step(), Step::Request(messages) if messages.len() == 1), "nothing had arrived");
 }

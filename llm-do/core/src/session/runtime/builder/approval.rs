@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::RuntimeBuilder;
 use crate::declare::tool::OnUnknown;
 use crate::plane::approval::Approvals;
-use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision, Policy};
+use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision, FlowMode, Policy};
 use crate::plane::guard::Guard;
 use crate::plane::registry::Registry;
 use crate::session::runtime::BuildError;
@@ -21,6 +21,15 @@ impl RuntimeBuilder {
     #[doc(hidden)]
     pub fn fallback_mode(mut self, mode: ApprovalMode) -> Self {
         self.mode.get_or_insert(mode);
+        self
+    }
+
+    /// Sets how strict the rule about where values came from is, in place of [what policies set](Policy::flow). Default: the mode of the
+    /// policy, or else [`FlowMode::Strict`].
+    ///
+    /// Without a declared [source](Policy::source), no mode changes anything.
+    pub fn flow(mut self, mode: FlowMode) -> Self {
+        self.flow = Some(mode);
         self
     }
 
@@ -170,6 +179,7 @@ impl RuntimeBuilder {
     /// Returns the approvals of a session over this registry.
     #[doc(hidden)]
     pub fn approvals(self, registry: &Registry) -> Result<Approvals, BuildError> {
-        Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, registry).map_err(BuildError::Policy)
+        let policy = self.policy.with_flow_mode(self.flow);
+        Approvals::new(self.mode.unwrap_or_default(), self.approver, policy, registry).map_err(BuildError::Policy)
     }
 }

@@ -52,7 +52,7 @@ impl RuntimeBuilder {
 
     /// Adds a tool that a file of a project defines.
     #[doc(hidden)]
-    #[cfg(feature = "script")]
+    #[cfg(any(feature = "learn", feature = "script"))]
     pub fn tool_of_file(mut self, tool: FunctionTool, origin: Origin) -> Self {
         self.contents.tools.push((tool, origin));
         self

@@ -53,6 +53,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Changes the settings of requests.
+    #[doc(hidden)]
+    pub fn map_settings(mut self, change: impl FnOnce(Settings) -> Settings) -> Self {
+        self.config.settings = change(std::mem::take(&mut self.config.settings));
+        self
+    }
+
     /// Sets whether models stream their answers. Default: false. Streaming splits the same events into smaller
     /// pieces.
     pub fn streaming(mut self, yes: bool) -> Self {
@@ -84,7 +91,8 @@ impl RuntimeBuilder {
     ///
     /// The size of a request is estimated from what the provider counted for the last one, and what is new. Before a request that
     /// would be too large, the long results of the old part are shortened: the run keeps them whole, as it does
-    /// [long results](Self::max_result). If that is too little, a worker summarizes the old part. Nothing happens while the window is
+    /// [long results](Self::max_result). If that is too little, a worker summarizes the old part, without the messages that
+    /// [stay](Compaction). Nothing happens while the window is
     /// not [known](llm_do_providers::Profile::window), with shares.
     ///
     /// If a provider refuses a request as too long all the same, also with an unknown window, the history is compacted to half its

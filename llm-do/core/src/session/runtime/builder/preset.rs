@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use super::RuntimeBuilder;
 use crate::base::usage::Limits;
-use crate::plane::approval::ApprovalMode;
+use crate::plane::approval::{ApprovalMode, FlowMode};
 
 /// Settings of a builder.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct Preset {
     /// The model of workers that declare none.
     pub model: Option<String>,
     pub approval_mode: ApprovalMode,
+    /// How strict the rule about where values came from is, if that was set.
+    pub flow: Option<FlowMode>,
     pub end_on_denial: bool,
     pub max_depth: u32,
     pub max_concurrent_calls: NonZeroUsize,
@@ -29,6 +31,7 @@ impl RuntimeBuilder {
         Preset {
             model: model.or_else(|| self.default_model.clone()),
             approval_mode: self.mode.unwrap_or_default(),
+            flow: self.flow,
             end_on_denial: self.config.end_on_denial,
             max_depth: self.config.max_depth,
             max_concurrent_calls: self.config.max_concurrent_calls,

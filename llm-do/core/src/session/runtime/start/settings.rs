@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::Start;
 use crate::base::usage::Limits;
 use crate::declare::toolset::NamedInstance;
-use crate::observe::event::{self, Callback, Event, EventSink};
+use crate::observe::event::{self, Callback, Event, EventSink, Label};
 use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision};
 use crate::plane::instance::TypeKey;
@@ -157,6 +157,16 @@ impl<T, C> Start<T, C> {
     /// ```
     pub fn gated(mut self) -> Self {
         self.root.settings.gates_root = true;
+        self
+    }
+
+    /// Sets whose text the arguments of the root call may carry, where a [source](crate::plane::approval::Policy::source) is declared.
+    /// Default: they are the user's words, and trusted; of a [gated](Self::gated) call, the policy's label for
+    /// [clients](crate::plane::approval::Policy::clients).
+    ///
+    /// For a run about what someone else has written, such as a mail that has come. A number is at most bounded.
+    pub fn source(mut self, label: Label) -> Self {
+        self.root.settings.source = Some(label);
         self
     }
 

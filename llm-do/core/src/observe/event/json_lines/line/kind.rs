@@ -46,11 +46,12 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
         }
         EventKind::CallFinished {
             outcome: Outcome::Result(result),
+            labels,
             attachments,
             note: None,
             elapsed_ms,
             replayed: false,
-        } if attachments.is_empty() => {
+        } if attachments.is_empty() && labels.is_default() => {
             line.push_str(",\"kind\":\"call_finished\",\"result\":");
             line.push_str(&result.text());
             line.push_str(",\"elapsed_ms\":");
@@ -214,6 +215,7 @@ fn write_usage(line: &mut String, usage: &Usage) {
         (",\"flex_requests\":", usage.flex_requests),
         (",\"priority_requests\":", usage.priority_requests),
         (",\"other_tier_requests\":", usage.other_tier_requests),
+        (",\"batch_requests\":", usage.batch_requests),
     ] {
         if figure > 0 {
             line.push_str(field);
