@@ -88,7 +88,7 @@ pub(crate) async fn events(
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
 
-/// Streams an answer while it is written, each time as far as it is there. Nobody is asked: calls that need approval are denied.
+/// Streams an answer while it is written, each time as far as it is there. No user is asked: calls that need approval are denied.
 pub(crate) async fn answer(
     State(app): State<App>,
     user: User,

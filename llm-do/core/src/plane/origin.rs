@@ -1,6 +1,6 @@
 //! What calls have read, and where the values of arguments came from, for those who decide about calls.
 //!
-//! Each call keeps the results that it got as [`Reading`]s, in [`OriginNotes`]; a run without an approver, a guard and a policy's
+//! Each call keeps the results that it got as `Reading`s, in `OriginNotes`; a run without an approver, a guard and a policy's
 //! function keeps none. For a decision, [`Origins`] takes the readings of the caller and of the calls above it, and looks for the values of the arguments in
 //! them when it is first asked.
 

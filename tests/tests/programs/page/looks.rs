@@ -55,7 +55,7 @@ fn on_a_phone_the_tabs_are_whole_beside_the_sign_out_and_a_fault() {
     tab.0.look((390, 700), true, "light");
     let fault = "the service cannot read or write its database; try again later";
     tab.0.execute(&format!("document.getElementById('status').textContent = {}", json!(fault)));
-    assert!(holds(&tab, "document.querySelectorAll('#nav a').length === 4"));
+    assert!(holds(&tab, "document.querySelectorAll('#nav a').length === 5"));
     assert!(holds(&tab, &in_view("#nav a, #sign-out, #page-theme")));
     assert!(holds(&tab, "document.documentElement.scrollWidth <= innerWidth"));
 }

@@ -84,6 +84,7 @@ const fn joined(instance: &str, tool: &str) -> Text<MAX_NAME> {
     name
 }
 
+#[diagnostic::do_not_recommend]
 impl<I: NamedInstance + HasTool<T>, T: Keyed> Toolset for OfInstance<I, T> {
     const MEMBERS: &'static [Member] = &[Member::new(Self::REGISTERED)];
 }
@@ -94,6 +95,7 @@ impl<I: NamedInstance, T: Keyed> Keyed for OfInstance<I, T> {
     const OWN: StrongestEffect = T::OWN.of_tool(Self::REGISTERED);
 }
 
+#[diagnostic::do_not_recommend]
 impl<I: NamedInstance + HasTool<T>, T: Tool + Keyed> Tool for OfInstance<I, T> {
     const NAME: &'static str = Self::REGISTERED;
     type Output = T::Output;
