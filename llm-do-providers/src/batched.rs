@@ -110,6 +110,10 @@ pub(crate) trait BatchedExchange: Send {
 }
 
 /// What follows an answer.
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, reason = "only models of these providers have batches")
+)]
 pub(crate) enum BatchStep {
     /// It is complete.
     Done(Box<Response>),

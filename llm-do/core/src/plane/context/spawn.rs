@@ -47,15 +47,15 @@ impl<S> CallContext<S> {
     ///
     /// /// Count the words of a text.
     /// #[tool(effect = read_only)]
-    /// async fn count_words(text: String) -> usize {
+    /// async fn word_count(text: String) -> usize {
     ///     text.split_whitespace().count()
     /// }
     ///
     /// /// Counts the words of two texts at the same time.
-    /// #[entry(toolsets = [count_words])]
+    /// #[entry(toolsets = [word_count])]
     /// async fn compare_lengths(ctx: &CallContext<compare_lengths>, one: String, other: String) -> Result<bool> {
-    ///     let first = ctx.spawn(count_words { text: one });
-    ///     let second = ctx.call(count_words { text: other }).await?;
+    ///     let first = ctx.spawn(word_count { text: one });
+    ///     let second = ctx.call(word_count { text: other }).await?;
     ///     Ok(first.await? > second)
     /// }
     ///
