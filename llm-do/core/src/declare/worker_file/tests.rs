@@ -24,7 +24,7 @@ fn the_reader_knows_all_keys_of_limits_and_settings() {
     let limits = limits.reasoning_tokens(1).total_tokens(1).cost(Money::from_cents(1)).allow_unpriced(true);
     let written = serde_json::to_value(limits.wall_time(Duration::from_secs(1))).unwrap();
     assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), names(LIMITS));
-    let written = serde_json::to_value(Settings::new()).unwrap();
+    let written = serde_json::to_value(Settings::new().batch(true)).unwrap();
     assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), names(SETTINGS));
 }
 
