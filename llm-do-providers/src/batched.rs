@@ -110,10 +110,6 @@ pub(crate) trait BatchedExchange: Send {
 }
 
 /// What follows an answer.
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(dead_code, reason = "only models of these providers have batches")
-)]
 pub(crate) enum BatchStep {
     /// It is complete.
     Done(Box<Response>),
@@ -177,7 +173,6 @@ impl BatchedRequest {
     }
 
     /// Submits the request, and waits for its answer. Dropping the future gives the answer up.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only servers have batches"))]
     pub(crate) async fn answer(mut self) -> Result<Response, ProviderError> {
         loop {
             let ticket = self.submit().await?;

@@ -65,6 +65,10 @@ mod attachment;
     allow(dead_code, unused_imports, reason = "downloads have no batches")
 )]
 mod batch;
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, reason = "only models of these providers have batches")
+)]
 mod batched;
 mod capability;
 mod catalog;
