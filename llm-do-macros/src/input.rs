@@ -166,7 +166,7 @@ impl Callable {
         self.parameters.iter().filter_map(Parameter::argument)
     }
 
-    /// Reports a parameter with the name of the one that models get with `background`.
+    /// Reports a parameter `background`: with the key `background`, models get one of that name.
     fn check_background(&self, may_run_so: bool, errors: &mut Errors) {
         if let Some(same) = self.fields().find(|field| may_run_so && field.name() == BACKGROUND_PARAMETER) {
             errors.push(&same.ident, SAME_PARAMETER);

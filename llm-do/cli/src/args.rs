@@ -1,5 +1,6 @@
 //! The commands and options of the command line.
 
+mod batch;
 mod config;
 #[cfg(feature = "eval")]
 mod eval;

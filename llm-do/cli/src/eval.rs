@@ -114,7 +114,7 @@ fn variants(
 ) -> Result<(Vec<Variant>, bool), CommandError> {
     let mut settings = options.items.settings();
     settings.model = Set::option(options.model.first().cloned(), "--model");
-    settings.batch = Set::option(options.batch, "--batch");
+    settings.batch = options.batch.setting();
     let mut settings = settings.read(options.items.project.as_deref())?;
     let trust = options.items.trust(options.approve_all);
     let (mut builder, _) = options.items.add_with(builder, &mut settings, runs_projects, trust, vec![demanded])?;

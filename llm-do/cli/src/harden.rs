@@ -24,7 +24,9 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::HardenOptions;
-use super::config::{Set, Settings};
+#[cfg(feature = "script")]
+use super::config::Set;
+use super::config::Settings;
 use super::out_folder::OutFolder;
 use super::run::block_on;
 use super::{CommandError, print, print_json, recorded};
@@ -65,7 +67,7 @@ fn configured(
     runs_projects: bool,
 ) -> Result<(RuntimeBuilder, Settings), CommandError> {
     let mut settings = options.items.settings();
-    settings.batch = Set::option(options.batch, "--batch");
+    settings.batch = options.batch.setting();
     #[cfg(feature = "script")]
     {
         settings.model = Set::option(options.propose.model.clone(), "--model");

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use super::args::ServiceOptions;
-use super::config::{Set, Settings};
+use super::config::Settings;
 use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
 use super::record::Recorder;
@@ -38,7 +38,7 @@ pub(super) fn serve(
     exposed: Vec<String>,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
-    let given = Settings { batch: Set::option(options.batch, "--batch"), ..options.session.settings() };
+    let given = Settings { batch: options.batch.setting(), ..options.session.settings() };
     let mut settings = given.read(options.session.items.project.as_deref())?;
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use llm_do_providers::Money;
 
 use super::RunFilter;
+use super::batch::BatchOption;
 use super::gate::GateOptions;
 use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
@@ -53,15 +54,8 @@ pub(crate) struct EvaluateOptions {
     /// Run at most this many cases concurrently; default: 4, with --batch all.
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<NonZeroUsize>,
-    /// Send requests to the batch API of the models' provider: they cost half, and are answered within a day.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true"
-    )]
-    pub(crate) batch: Option<bool>,
+    #[command(flatten)]
+    pub(crate) batch: BatchOption,
     /// The seed of intervals, tests and judges.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,

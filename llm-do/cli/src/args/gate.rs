@@ -17,7 +17,7 @@ pub(crate) struct GateOptions {
 }
 
 impl GateOptions {
-    /// Returns the gate, with the defaults of what is not given.
+    /// Returns the gate. An option that is not given has its default.
     pub(crate) fn gate(&self) -> Gate {
         let gate = self.agreement.map_or(Gate::new(), |share| Gate::new().agreement(share));
         let gate = self.confidence.map_or(gate, |share| gate.confidence(share));

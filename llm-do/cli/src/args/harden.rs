@@ -9,6 +9,7 @@ use clap::Args;
 use llm_do_providers::Money;
 
 use super::RunFilter;
+use super::batch::BatchOption;
 use super::gate::GateOptions;
 use super::recorded::MAX_CASES;
 use crate::project::FileOptions;
@@ -93,15 +94,8 @@ pub(crate) struct HardenOptions {
     /// Allow a candidate that may change something, and approve every call that it makes.
     #[arg(long, conflicts_with = "candidate")]
     pub(crate) approve_all: bool,
-    /// Send requests to the batch API of the models' provider: they cost half, and are answered within a day.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true"
-    )]
-    pub(crate) batch: Option<bool>,
+    #[command(flatten)]
+    pub(crate) batch: BatchOption,
     /// Print each case as a line of JSON with full values, and a summary as the last line.
     ///
     /// With --propose and --learn, print the report as a JSON object; with --explain, the explanation.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::SessionOptions;
+use super::batch::BatchOption;
 
 #[derive(Args, Debug)]
 pub(crate) struct ServiceOptions {
@@ -42,15 +43,8 @@ pub(crate) struct ServiceOptions {
     /// The maximum number of runs that this process drives concurrently; default: 64, with --batch 4096.
     #[arg(long, value_name = "RUNS")]
     pub(crate) max_active_runs: Option<usize>,
-    /// Send requests to the batch API of the models' provider: they cost half, and are answered within a day.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true"
-    )]
-    pub(crate) batch: Option<bool>,
+    #[command(flatten)]
+    pub(crate) batch: BatchOption,
     /// Fail a run after this number of processes died in it without a finished effect in between; 0: never.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) max_deaths: u32,

@@ -40,6 +40,19 @@ pub(crate) use self::property::Property;
 #[cfg(feature = "mcp")]
 pub(crate) use self::usable::UsableSchema;
 
+/// Returns the narrowest word of `type` for a value.
+pub(crate) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// Returns the settings of all schemas of Rust types: draft 2020-12, without `$schema`, and without links to items in the descriptions.
 pub(crate) fn settings() -> SchemaSettings {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use llm_do_worker_file::{Fault, Key, Node, Reader, check_worker_name, unknown_key};
+use llm_do_worker_file::{Fault, Key, Node, Reader, unknown_key};
 
 use super::Report;
 use super::report::shown;
+use super::tool_file::tool_name;
 #[cfg(feature = "learn")]
 use crate::declare::worker_file::LoadedFile;
 #[cfg(feature = "learn")]
@@ -83,13 +84,7 @@ impl LearnedKeys {
             let mut reader = Reader { key: &key.name, faults };
             match key.name.as_str() {
                 "type" => {}
-                "name" => {
-                    let name = reader.string(node);
-                    if let Some(Err(message)) = name.as_ref().map(|name| check_worker_name(&name.value)) {
-                        reader.invalid::<()>(key.place, message);
-                    }
-                    keys.name = name.map(|name| name.value);
-                }
+                "name" => keys.name = tool_name(node, key.place, &mut reader),
                 "learned" => keys.learned = reader.string(node).map(|text| text.value),
                 "description" => keys.description = reader.string(node).map(|text| text.value),
                 _ => faults.push(unknown_key(&key, "", &KEYS, DOCUMENTATION)),

@@ -193,6 +193,15 @@ impl ToolFileKeys {
     }
 }
 
+/// Returns the name of a tool, also if it is invalid, which is a fault.
+pub(super) fn tool_name(node: Node, place: Place, reader: &mut Reader<'_>) -> Option<String> {
+    let name = reader.string(node)?.value;
+    if let Err(message) = check_worker_name(&name) {
+        reader.invalid::<()>(place, message);
+    }
+    Some(name)
+}
+
 pub(super) fn approval(node: Node, reader: &mut Reader<'_>) -> Option<DeclaredRule> {
     let word = reader.string(node)?;
     match word.value.as_str() {

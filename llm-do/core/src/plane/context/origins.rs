@@ -50,7 +50,7 @@ impl<S> CallContext<S> {
             Message::Tool { results } => results.as_slice(),
             _ => &[],
         });
-        // A message may be a summary of what is not in the conversation any more.
+        // A message may be a summary of messages that are no longer in the conversation.
         let texts = messages.iter().flat_map(user_texts);
         let in_messages = texts.clone().filter_map(background_result);
         let label_in = |(tool, _, _): (&str, &str, &str)| host.earlier_label(&self.declaring(), Some(tool));

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::declare::schema::type_of;
 use crate::plane::registry::Registered;
 
 /// How deep schemas are compared: below that, they count as the same.
@@ -126,18 +127,6 @@ fn has_properties(one: Schema<'_>, other: Schema<'_>, depth: usize) -> bool {
     })
 }
 
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
 /// Describes a signature: `age(note: string) -> integer`.
 fn signature(item: &Registered) -> String {
     let schema = Schema::of(item.parameters());
@@ -195,7 +184,7 @@ mod tests {
         let referring = json!({ "$ref": "#/$defs/A", "$defs": { "A": { "type": "string" } } });
         assert!(meet(&referring, &text) && !meet(&referring, &whole));
         let recursive = json!({ "$ref": "#" });
-        assert!(meet(&recursive, &text), "what is not decided counts as the same");
+        assert!(meet(&recursive, &text), "schemas too deep to compare count as the same");
     }
 
     #[test]

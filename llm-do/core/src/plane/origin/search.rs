@@ -69,7 +69,7 @@ impl Known {
         let is_cut = all.len() > MAX_VALUES;
         let mut found: Vec<_> = all.into_iter().take(MAX_VALUES).map(find).collect();
         if is_cut {
-            // What is not looked for may be from anything that was read.
+            // The values beyond the limit may be from anything that was read.
             found.push(ArgumentOrigin { label: self.label, ..ArgumentOrigin::new(REST, ValueOrigin::Unknown) });
         }
         found

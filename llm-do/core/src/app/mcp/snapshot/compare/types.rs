@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::combined::COMBINING;
+use crate::declare::schema::type_of;
 
 const TYPES: [&str; 6] = ["array", "boolean", "null", "number", "object", "string"];
 
@@ -32,18 +33,6 @@ pub(super) fn types(schema: &Map<String, Value>) -> BTreeSet<&str> {
 
 pub(super) fn is_in(name: &str, types: &BTreeSet<&str>) -> bool {
     types.contains(name) || (name == "integer" && types.contains("number"))
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// Returns the values that a schema lists.
